@@ -1,0 +1,1 @@
+"""A façade over the whole author side: check and compile a graph."""

@@ -1,0 +1,1 @@
+"""Proves a Schedule against its Program; never imports the passes."""

@@ -1,0 +1,1 @@
+"""The tables of codes, one module per family."""

@@ -1,0 +1,1 @@
+"""What a kernel reads and writes, from its PTX."""

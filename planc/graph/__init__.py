@@ -1,0 +1,1 @@
+"""From an expanded graph to a Program: names, views, effects, order."""

@@ -1,0 +1,1 @@
+"""Races, the edges that mend them, and inferred edges."""

@@ -1,0 +1,1 @@
+"""CUDA C++, PTX and cubin files to one kind of artifact."""

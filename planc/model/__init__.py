@@ -1,0 +1,1 @@
+"""The description language as pydantic models."""

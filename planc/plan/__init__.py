@@ -1,0 +1,1 @@
+"""Program and Schedule as tables, and the file that holds them."""

@@ -1,0 +1,1 @@
+"""Load a plan and replay it on a device."""

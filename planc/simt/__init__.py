@@ -1,0 +1,1 @@
+"""Reference semantics of PTX on NumPy."""

@@ -1,0 +1,1 @@
+"""Graph files to models with places, and models to an expanded graph."""
