@@ -7,6 +7,7 @@ are frozen dataclasses. Indices are rows of the table they name; ``NONE`` stands
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 NONE = 0xFFFF_FFFF
 
 Table = NDArray[Any]
+Bytes = bytes | memoryview
+"""Bytes that nobody changes: a plan that was read gives read-only views of its file (``bytes(x)`` copies)."""
 
 
 class NodeKind(IntEnum):
@@ -179,7 +182,7 @@ class Image:
     target: str
     form: str
     digest: str
-    data: bytes
+    data: Bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +252,9 @@ class Program:
     effects: Table
     relocations: Table
     patches: Table
-    arguments: bytes
-    constants: dict[str, bytes]
-    places: tuple[Place, ...] = ()
+    arguments: Bytes
+    constants: Mapping[str, Bytes]
+    places: Sequence[Place] = ()
     may_alias: tuple[tuple[int, int], ...] = ()
 
 
