@@ -63,7 +63,8 @@ def _fingerprint() -> str:
 def _create() -> None:
     if importlib.util.find_spec("ensurepip") is None:
         raise SetupProblem(
-            "this Python has no ensurepip, so no virtual environment can be made (on Debian: install python3-venv)"
+            "this Python has no ensurepip, so no virtual environment can be made"
+            " (on Debian: install python3-venv)"
         )
     made = subprocess.run([sys.executable, "-m", "venv", str(folder())], capture_output=True, text=True)
     if made.returncode:

@@ -1,0 +1,5 @@
+"""``python -m planc``."""
+
+from planc.cli import main
+
+main()
