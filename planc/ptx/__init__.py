@@ -1,1 +1,5 @@
 """PTX: lexer, parser, instruction table, control flow."""
+
+from planc.ptx.parser import parse
+
+__all__ = ["parse"]

@@ -20,7 +20,11 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register or special register, ``%r1``, ``%tid.x``, ``%laneid``."""
+    """A register or special register, ``%r1``, ``%tid.x``, ``%laneid``.
+
+    A part of a register in a video instruction keeps its dot (``%r1.b0``), and is no key of
+    ``Function.registers``. A vector register ``.reg .v2 .f32 a`` is two registers ``a.x`` and ``a.y``.
+    """
 
     name: str
 
@@ -47,10 +51,15 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """``[base+offset]``; ``base`` None is an absolute address."""
+    """``[base+offset]``; ``base`` None is an absolute address.
+
+    ``more`` is what follows a comma inside the brackets: coordinates of textures, surfaces and
+    tensors (``[map, {x, y}]``).
+    """
 
     base: Register | Symbol | None
     offset: int = 0
+    more: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +76,10 @@ class Discard:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """``!p`` as an operand."""
+    """``!p`` as an operand, or ``-r`` (``sign``; video instructions alone)."""
 
     register: Register
+    sign: str = "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +168,25 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Prototype:
+    """A ``.callprototype``: what an indirect ``call`` passes."""
+
+    parameters: tuple[Parameter, ...]
+    results: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """An ``.entry`` or ``.func``. ``labels`` map a name to the index of the next instruction.
 
     ``registers`` map a name to its PTX type, ``variables`` are the local and shared variables
     declared inside (``.param`` call space included). ``directives`` holds performance directives
     such as ``maxntid`` (tuples of integers). ``branch_targets`` are the tables of ``brx.idx``.
-    ``body`` is empty for a declaration without a body (``is_declaration``).
+    ``body`` is empty for a declaration without a body (``is_declaration``). ``linkage`` is ``visible``,
+    ``extern``, ``weak`` or empty. ``prototypes`` and ``call_targets`` are named by the last operand of an
+    indirect ``call``.
+
+    Names are unique in a function: where a ``{ }`` block declares one that is taken, it gets a suffix ``$1``.
     """
 
     name: str
@@ -179,6 +201,9 @@ class Function:
     branch_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_declaration: bool = False
     line: int = 0
+    linkage: str = ""
+    prototypes: Mapping[str, Prototype] = field(default_factory=dict)
+    call_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
