@@ -4,4 +4,14 @@ from __future__ import annotations
 
 from planc.diagnostics.entry import CodeEntry
 
-CODES: tuple[CodeEntry, ...] = (CodeEntry("PLC900", "planc itself is at fault"),)
+CODES: tuple[CodeEntry, ...] = (
+    CodeEntry("PLC900", "planc itself is at fault"),
+    CodeEntry("PLC950", "schedule does not hold each node once"),
+    CodeEntry("PLC951", "schedule order breaks an edge"),
+    CodeEntry("PLC952", "edge of the program is not kept"),
+    CodeEntry("PLC953", "scratch buffer without its place"),
+    CodeEntry("PLC954", "two buffers on the same bytes"),
+    CodeEntry("PLC955", "place outside the arena"),
+    CodeEntry("PLC956", "misaligned place"),
+    CodeEntry("PLC957", "schedule names what the program lacks"),
+)
