@@ -139,12 +139,16 @@ class After:
 class Site:
     """Where the text of a node stands, so that a fix can be spliced into it.
 
-    ``after`` is the span of the value of ``after:`` when there is one (``after_text`` its text,
-    ``after_flow`` true when it is a YAML list). ``insert`` is the place at which a whole new
-    ``after:`` line can be put, ``indent`` the column of the node's keys; in a one-line flow mapping
-    (``{id: a, …}``) ``flow`` is true and ``insert`` lies before the closing brace. ``key`` is equal for
-    all nodes that one text made; ``loops`` are the loop variables and their values, outermost
-    first; ``pattern`` is the ``id`` as written (``fwd[t]``). None of it is there for Python graphs.
+    ``after`` is the span of the value of ``after:`` when there is one (``after_text`` its text as in the
+    file, ``after_flow`` true when it is a YAML list). ``insert`` is an empty span where a whole new
+    ``after:`` can be put: in a block mapping the end of the node's last line, before its line break
+    (insert ``"\\n" + " " * indent + "after: …"``; ``indent`` columns stand before the node's keys); in a flow
+    mapping (``{id: a, …}``, or JSON) ``flow`` is true and ``insert`` is the end of the last value (insert
+    ``, "after": "…"``). :func:`planc.source.edit_after` writes the edit in all of these cases. ``key`` is
+    equal for all nodes that one text made; ``scope`` is the prefix that an instance of a sub-graph gives
+    (``r1.``), so that ``pattern``, the ``id`` as written (``fwd[t]``), names the node inside that scope only;
+    ``loops`` are the loop variables of the scope and their values, outermost first. There is no place
+    for Python graphs, nor where an anchor lets several nodes share one text.
     """
 
     key: int
@@ -156,6 +160,7 @@ class Site:
     after: Span | None = None
     after_text: str = ""
     after_flow: bool = False
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +266,13 @@ class FlatKernel:
 
 @dataclass(frozen=True, slots=True)
 class FlatGraph:
-    """Everything that one graph file says, expanded."""
+    """Everything that one graph file says, expanded.
+
+    ``broken`` names the buffers, scalars, kernels and nodes that the file has but that could not be
+    read; the reason is reported already. Such a declaration is missing from its tuple; such a node
+    stands as a JOIN with its edges. Where ``broken`` is not empty, a name in it is not unknown, and
+    checks that need the whole graph (unused, never written, races) have nothing to stand on.
+    """
 
     name: str
     file: str
@@ -277,3 +288,4 @@ class FlatGraph:
     nodes: tuple[FlatNode, ...]
     may_alias: tuple[tuple[str, str, Span], ...] = ()
     allow_outside: bool = False
+    broken: frozenset[str] = frozenset()
