@@ -137,12 +137,12 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where the text of a node stands, so that a fix can be spliced into it.
+    r"""Where the text of a node stands, so that a fix can be spliced into it.
 
     ``after`` is the span of the value of ``after:`` when there is one (``after_text`` its text as in the
     file, ``after_flow`` true when it is a YAML list). ``insert`` is an empty span where a whole new
     ``after:`` can be put: in a block mapping the end of the node's last line, before its line break
-    (insert ``"\\n" + " " * indent + "after: …"``; ``indent`` columns stand before the node's keys); in a flow
+    (insert ``"\n" + " " * indent + "after: …"``; ``indent`` columns stand before the node's keys); in a flow
     mapping (``{id: a, …}``, or JSON) ``flow`` is true and ``insert`` is the end of the last value (insert
     ``, "after": "…"``). :func:`planc.source.edit_after` writes the edit in all of these cases. ``key`` is
     equal for all nodes that one text made; ``scope`` is the prefix that an instance of a sub-graph gives
