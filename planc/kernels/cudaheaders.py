@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planc.kernels.headers import C_HEADERS
+from planc.kernels.paths import lexical
 
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(["<])([^">\n]+)[">]', re.M)
 
@@ -22,7 +23,7 @@ class CudaHeaders:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         """Search ``folders`` in order."""
-        self._folders = [os.path.abspath(folder) for folder in folders]
+        self._folders = [str(lexical(folder)) for folder in folders]
         self._paths: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._loaded: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -30,10 +31,10 @@ class CudaHeaders:
     def find(self, spelled: str, beside: str | None = None) -> str | None:
         """Return the name of the header that ``spelled`` leads to from the folder ``beside``."""
         for folder in ([beside] if beside else []) + self._folders:
-            path = os.path.normpath(os.path.join(folder, spelled))
+            path = os.path.normpath(f"{folder}/{spelled}")
             if path in self._names:
                 return self._names[path]
-            if self._is_ours(path) and os.path.isfile(path):
+            if self._is_ours(path) and Path(path).is_file():
                 return self._remember(path)
         return None
 
@@ -58,20 +59,20 @@ class CudaHeaders:
         return any(path.startswith(folder + os.sep) for folder in self._folders)
 
     def _remember(self, path: str) -> str:
-        short = self._relative(path, reversed(self._folders))
+        short = self._relative(path, self._folders[::-1])
         if short in self._paths or self._first(short) != path:
             short = self._relative(path, self._folders)
         self._paths[short] = path
         self._names[path] = short
         return short
 
-    def _relative(self, path: str, folders: Sequence[str] | reversed[str]) -> str:
+    def _relative(self, path: str, folders: Sequence[str]) -> str:
         home = next(folder for folder in folders if path.startswith(folder + os.sep))
         return os.path.relpath(path, home).replace(os.sep, "/")
 
     def _first(self, spelled: str) -> str | None:
-        places = (os.path.normpath(os.path.join(folder, spelled)) for folder in self._folders)
-        return next((path for path in places if os.path.isfile(path)), None)
+        places = (os.path.normpath(f"{folder}/{spelled}") for folder in self._folders)
+        return next((path for path in places if Path(path).is_file()), None)
 
     def _read(self, name: str) -> tuple[str, tuple[str, ...]]:
         if name not in self._paths:
@@ -81,7 +82,7 @@ class CudaHeaders:
         inner: list[str] = []
 
         def rewritten(match: re.Match[str]) -> str:
-            beside = os.path.dirname(path) if match[2] == '"' else None
+            beside = str(Path(path).parent) if match[2] == '"' else None
             target = self.find(match[3], beside) or (match[3] if match[3] in C_HEADERS else None)
             if target is None:
                 return match[0]

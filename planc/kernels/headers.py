@@ -173,7 +173,7 @@ _CMATH_NAMES = (
     "fdim floor fma fmax fmin fmod frexp hypot ilogb isfinite isinf isnan ldexp lgamma log log10 log1p "
     "log2 logb lrint lround modf nearbyint nextafter pow remainder rint round scalbn signbit sin sinh "
     "sqrt tan tanh tgamma trunc"
-).split()
+)
 _CSTDINT_NAMES = tuple(
     line.rstrip(";").split()[-1] for line in _STDINT.splitlines() if line.startswith("typedef")
 )
@@ -190,7 +190,7 @@ C_HEADERS: Mapping[str, str] = MappingProxyType(
         "cassert": "#pragma once\n#include <assert.h>\n",
         "cfloat": "#pragma once\n#include <float.h>\n",
         "climits": "#pragma once\n#include <limits.h>\n",
-        "cmath": _std("math.h", _CMATH_NAMES),
+        "cmath": _std("math.h", _CMATH_NAMES.split()),
         "cstddef": _std("stddef.h", ["size_t", "ptrdiff_t"]),
         "cstdint": _std("stdint.h", _CSTDINT_NAMES),
         "cstdio": _std("stdio.h", ["printf"]),

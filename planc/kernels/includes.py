@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from planc.kernels.cudaheaders import CudaHeaders, line_marker
 from planc.kernels.cxxtext import CxxText, pieces
 from planc.kernels.headers import C_HEADERS
-from planc.kernels.paths import Namer, display_path, is_inside
+from planc.kernels.paths import Namer, display_path, is_inside, lexical
 from planc.kernels.sources import MAX_FILE_BYTES, MAX_PROJECT_FILES, ProjectFile, SourceSet, Unresolved
 
 _INCLUDE = re.compile(r'(\s*#(?:\s|\\\n)*include(?:\s|\\\n)*)(["<])([^">\n]+)[">]')
@@ -67,7 +66,7 @@ class _Reader:
         self._namer = namer
         self._scope = scope
         self._cuda = cuda
-        self._keys: dict[str, str] = {}
+        self._keys: dict[Path, str] = {}
         self._order: list[Path] = []
         self._system: dict[str, None] = {}
         self._unresolved: list[Unresolved] = []
@@ -90,10 +89,10 @@ class _Reader:
         return SourceSet(texts[0], headers, tuple(files), cuda, tuple(self._unresolved))
 
     def _key(self, path: Path) -> str:
-        absolute = os.path.abspath(path)
+        absolute = lexical(path)
         if absolute not in self._keys:
             self._keys[absolute] = f"planc:{len(self._order)}"
-            self._order.append(Path(absolute))
+            self._order.append(absolute)
         return self._keys[absolute]
 
     def _rewritten(self, file: ProjectFile) -> str:
@@ -127,7 +126,7 @@ class _Reader:
     def _resolve(self, quoted: bool, spelled: str, file: ProjectFile, line: int) -> str | None:
         outside = None
         for folder in [*([file.path.parent] if quoted else []), *self._scope.include_dirs]:
-            path = Path(os.path.normpath(folder / spelled))
+            path = lexical(folder / spelled)
             if not path.is_file():
                 continue
             if self._scope.allow_outside or is_inside(path, self._scope.root):
