@@ -26,7 +26,7 @@ _MOST_REGISTERS = 1 << 20
 _MOST_MISTAKES = 20
 _STATEMENT_STARTS = frozenset({";", "{", "}", ":", STRING, NUMBER, SECTION, WORD})
 _TABLES = frozenset({".branchtargets", ".calltargets", ".callprototype"})
-_COMPONENTS = "xyzw"
+_COMPONENTS = (("x", "r"), ("y", "g"), ("z", "b"), ("w", "a"))
 
 
 @dataclass(slots=True)
@@ -220,6 +220,8 @@ class BodyReader:
 
     def _registers(self) -> None:
         shape, names = read_registers(self._cursor)
+        if shape.vector > len(_COMPONENTS):
+            raise self._cursor.mistake("PLC490", "a register has at most 4 elements", at=names[0][0])
         for at, name, count in names:
             for each in [name] if count is None else [f"{name}{k}" for k in range(count)]:
                 self._check_new(each, at)
@@ -232,10 +234,14 @@ class BodyReader:
         if shape.vector == 1:
             self.body.registers[self._scopes.register(name)] = shape.type
             return
-        parts = [f"{name}.{axis}" for axis in _COMPONENTS[: shape.vector]]
-        flat = [self._scopes.register(part) for part in parts]
-        self.body.registers.update(dict.fromkeys(flat, shape.type))
-        self._scopes.vector(name, Vector(tuple(Register(each) for each in flat)))
+        flat: list[Register] = []
+        for position, colour in _COMPONENTS[: shape.vector]:
+            part = Register(self._scopes.register(f"{name}${position}"))
+            self._scopes.alias(f"{name}.{position}", part)
+            self._scopes.alias(f"{name}.{colour}", part)
+            self.body.registers[part.name] = shape.type
+            flat.append(part)
+        self._scopes.alias(name, Vector(tuple(flat)))
 
     def _check_new(self, name: str, at: int) -> None:
         if self._scopes.declares(name):

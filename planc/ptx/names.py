@@ -59,9 +59,9 @@ class Scopes:
         self.stack[-1][name] = Symbol(flat)
         return flat
 
-    def vector(self, name: str, whole: Operand) -> None:
-        """Declare what the name of a vector register stands for."""
-        self.stack[-1][name] = whole
+    def alias(self, name: str, operand: Operand) -> None:
+        """Declare another name of an operand: ``a.r`` for ``a.x``, ``a`` for all its elements."""
+        self.stack[-1][name] = operand
 
     def _flatten(self, name: str) -> str:
         flat = name

@@ -74,9 +74,15 @@ class OperandReader:
         if kind == "|":
             cursor.at += 1
             return Pair(first, self._plain())
-        if isinstance(first, Symbol) and kind in ("+", "-"):
-            return Symbol(first.name, first.offset + self._offset())
+        if isinstance(first, Symbol):
+            return self._symbol(first, kind)
         return first
+
+    def _symbol(self, first: Symbol, kind: str) -> Symbol:
+        if kind == "[":
+            message = f"planc does not read the index after `{first.name}`"
+            raise self._cursor.mistake("PLC490", message, f"write the bytes, `[{first.name}+4]`")
+        return Symbol(first.name, first.offset + self._offset())
 
     def _plain(self) -> Operand:
         """Read a name, ``!p``, ``-r`` or a constant."""
@@ -177,7 +183,8 @@ class OperandReader:
     def _unknown(self, name: str) -> Operand:
         """Return what a name in no scope is, or raise PLC491."""
         if name == "WARP_SZ":
-            return Immediate("int", 32)
+            self._cursor.at -= 1
+            return parse_constant(self._cursor)
         if is_special(name):
             return Register(name)
         base, _, part = name.rpartition(".")

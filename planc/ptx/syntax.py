@@ -23,7 +23,7 @@ class Register:
     """A register or special register, ``%r1``, ``%tid.x``, ``%laneid``.
 
     A part of a register in a video instruction keeps its dot (``%r1.b0``), and is no key of
-    ``Function.registers``. A vector register ``.reg .v2 .f32 a`` is two registers ``a.x`` and ``a.y``.
+    ``Function.registers``. A vector register ``.reg .v2 .f32 a`` is two registers, ``a$x`` and ``a$y``.
     """
 
     name: str
