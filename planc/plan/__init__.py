@@ -1,1 +1,39 @@
 """Program and Schedule as tables, and the file that holds them."""
+
+from planc.plan.digests import sha256
+from planc.plan.header import (
+    ImageHeader,
+    ModuleHeader,
+    PlanHeader,
+    ProgramHeader,
+    ScheduleHeader,
+    Section,
+    memory_totals,
+)
+from planc.plan.parts import Parts, put_together, take_apart
+from planc.plan.reader import decode, decode_header, file_digest, read, read_header
+from planc.plan.rules import validate
+from planc.plan.writer import encode, program_digest, write
+
+__all__ = [
+    "ImageHeader",
+    "ModuleHeader",
+    "Parts",
+    "PlanHeader",
+    "ProgramHeader",
+    "ScheduleHeader",
+    "Section",
+    "decode",
+    "decode_header",
+    "encode",
+    "file_digest",
+    "memory_totals",
+    "program_digest",
+    "put_together",
+    "read",
+    "read_header",
+    "sha256",
+    "take_apart",
+    "validate",
+    "write",
+]
