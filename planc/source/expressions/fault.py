@@ -1,0 +1,34 @@
+"""What goes wrong inside a text: a code and the characters it concerns."""
+
+from __future__ import annotations
+
+from planc.source.report import Report
+from planc.source.syntax import Text
+
+
+class Fault(Exception):
+    """A mistake in a text, from character ``start`` up to ``end``."""
+
+    def __init__(self, code: str, message: str, start: int, end: int, help: str = "") -> None:
+        """Keep what a diagnostic needs."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.start = start
+        self.end = end
+        self.help = help
+
+    def report(self, report: Report, where: Text) -> None:
+        """Report it at its place in ``where``."""
+        report.add(self.code, self.message, where.part(self.start, self.end), help=self.help)
+
+
+class Mistake(Exception):
+    """A mistake of an operator or function, which does not know where it stands."""
+
+    def __init__(self, code: str, message: str, help: str = "") -> None:
+        """Keep what a :class:`Fault` needs."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.help = help

@@ -1,0 +1,22 @@
+"""Reading the text of graph files into trees whose values keep their places."""
+
+from planc.source.syntax.json_reader import read_json
+from planc.source.syntax.text import SourceText, check_text, label_of, read_source
+from planc.source.syntax.tree import Mapping, Scalar, Sequence, Text, Tree
+from planc.source.syntax.yaml_reader import PureParser, fastest_parser, read_yaml
+
+__all__ = [
+    "Mapping",
+    "PureParser",
+    "Scalar",
+    "Sequence",
+    "SourceText",
+    "Text",
+    "Tree",
+    "check_text",
+    "fastest_parser",
+    "label_of",
+    "read_json",
+    "read_source",
+    "read_yaml",
+]
