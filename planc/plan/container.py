@@ -47,18 +47,19 @@ class Prelude:
         return aligned(PRELUDE.size + self.header_length)
 
 
-def chunks(header: Map, sections: Mapping[str, Bytes]) -> Iterator[Bytes]:
+def chunks(header: Map, sections: Mapping[str, Bytes], *, fill: bool = True) -> Iterator[Bytes]:
     """Yield the bytes of a plan file piece by piece.
 
-    ``header`` needs no section table and no digests: both are computed here and put into it.
-    Sections come in the order of the mapping. Nothing is checked.
+    ``header`` needs no section table and no digests: both are computed here and put into it, unless
+    ``fill`` is false. Sections come in the order of the mapping. Nothing is checked.
     """
     table, offset = [], 0
     for name, data in sections.items():
         offset = aligned(offset)
         table.append({"name": name, "offset": offset, "length": len(data), "sha256": sha256(data)})
         offset += len(data)
-    fill_digests(header, table)
+    if fill:
+        fill_digests(header, table)
     packed = pack(header)
     body = aligned(PRELUDE.size + len(packed))
     head = PRELUDE.pack(MAGIC, *FORMAT, len(packed), body + offset, bytes(8), bytes(32))[:SEALED]
@@ -169,8 +170,8 @@ def check_table(header: Map, prelude: Prelude) -> None:
     cursor = 0
     for section in header["sections"]:
         _section_place(section, cursor, found)
+        found.settle()
         cursor = section["offset"] + section["length"]
-    found.settle()
     end = prelude.body + cursor
     if end != prelude.file_length:
         code = "PLC604" if end > prelude.file_length else "PLC605"

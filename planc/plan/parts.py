@@ -34,10 +34,11 @@ def take_apart(data: Bytes) -> Parts:
     return Parts(header, sections)
 
 
-def put_together(parts: Parts) -> bytes:
-    """Seal parts to the bytes of a plan file: section table, padding and all digests made anew.
+def put_together(parts: Parts, *, fill: bool = True) -> bytes:
+    """Seal parts to the bytes of a plan file: prelude, padding and all digests made anew.
 
-    Nothing else is checked or mended; :func:`planc.plan.decode` judges the result. The header is
-    changed: its section table and `program` digests are filled in.
+    The header's section table and `program` digests are filled in; with ``fill`` false they stay as they
+    are, and only the prelude's digest is right. Nothing else is checked or mended:
+    :func:`planc.plan.decode` judges the result.
     """
-    return b"".join(chunks(parts.header, parts.sections))
+    return b"".join(chunks(parts.header, parts.sections, fill=fill))
