@@ -65,6 +65,16 @@ def _overlap(program: Program, written: frozenset[int], first: Span, second: Spa
     return Diagnostic(
         "PLC709",
         f"`{a}` and `{b}` stand on {shared} bytes of the same storage, and the plan writes `{which}`",
-        help=f"bind tensors that do not overlap, or say `may_alias: [{a}, {b}]` in the graph and compile again",
+        help=f"bind tensors that do not overlap, or say `may_alias: [{a}, {b}]` in the graph",
         facts={"buffers": [a, b], "bytes": shared, "written": which},
     )
+
+
+def covered(spans: Iterable[Span]) -> int:
+    """Return how many distinct bytes the spans cover."""
+    total, reached = 0, 0
+    for span in sorted(spans, key=lambda s: s.address):
+        end = span.address + span.nbytes
+        total += max(0, end - max(span.address, reached))
+        reached = max(reached, end)
+    return total

@@ -12,6 +12,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planc.plan.program import Program
 
 MAX_PIECES = 65_536
@@ -27,7 +30,7 @@ class TooManyPieces(Exception):
 
 
 class Unlike(Exception):
-    """Two boxes of a copy cannot be walked in step."""
+    """Two boxes of a copy do not hold the same number of bytes, or cannot be walked in step by axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +82,7 @@ def box_of(program: Program, row: int) -> Box:
     box = program.boxes[row]
     first, count = int(box["axis"]), int(box["axes"])
     rows = program.axes[first : first + count]
-    return Box(
-        int(box["offset"]), int(box["item"]), tuple((int(a["count"]), int(a["stride"])) for a in rows)
-    )
+    return Box(int(box["offset"]), int(box["item"]), tuple((int(a["count"]), int(a["stride"])) for a in rows))
 
 
 def fill_pieces(box: Box, max_pitch: int) -> list[FillPiece]:
@@ -95,10 +96,18 @@ def fill_pieces(box: Box, max_pitch: int) -> list[FillPiece]:
 
 
 def copy_pieces(target: Box, source: Box, max_pitch: int) -> list[CopyPiece]:
-    """Cut a copy into 3-D pieces. Raises :class:`TooManyPieces` and :class:`Unlike`."""
+    """Cut a copy into 3-D pieces; boxes whose axes do not match go run by run.
+
+    Raises :class:`TooManyPieces`, and :class:`Unlike` where the boxes have different sizes.
+    """
+    if target.nbytes != source.nbytes:
+        raise Unlike(f"it copies {source.nbytes} bytes to {target.nbytes}")
     if not target.nbytes:
         return []
-    run, axes = _in_step(target, source)
+    try:
+        run, axes = _in_step(target, source)
+    except Unlike:
+        return _run_by_run(target, source)
     walk = _Walk.of((target.offset, source.offset), run, axes)
     rows, planes = walk.best_pair(max_pitch)
     sides = [_side_shape(walk.run, rows, planes, i) for i in (0, 1)]
@@ -166,9 +175,7 @@ class _Walk:
 
 def _stacks(rows: _Axis, planes: _Axis) -> bool:
     """Whether planes lie a whole number of rows apart, and do not overlap, on every side."""
-    return all(
-        p % r == 0 and p // r >= rows.count for r, p in zip(rows.strides, planes.strides, strict=True)
-    )
+    return all(p % r == 0 and p // r >= rows.count for r, p in zip(rows.strides, planes.strides, strict=True))
 
 
 def _side_shape(run: int, rows: _Axis, planes: _Axis, side: int) -> tuple[int, int]:
@@ -207,10 +214,8 @@ def _in_step(target: Box, source: Box) -> tuple[int, list[tuple[int, tuple[int, 
     """Return one run and axes of (count, (target stride, source stride)) that walk both boxes in C order.
 
     The boxes may group their axes differently (one merged, the other not), as long as one grouping
-    refines the other.
+    refines the other; else :class:`Unlike`.
     """
-    if target.nbytes != source.nbytes:
-        raise Unlike(f"{target.nbytes} and {source.nbytes} bytes")
     left = [*(_Axis(c, (s,)) for c, s in target.axes if c != 1), _Axis(target.item, (1,))]
     right = [*(_Axis(c, (s,)) for c, s in source.axes if c != 1), _Axis(source.item, (1,))]
     shared: list[tuple[int, tuple[int, int]]] = []
@@ -230,3 +235,27 @@ def _take(axes: list[_Axis], count: int) -> int:
     if axis.count > count:
         axes.append(_Axis(axis.count // count, (stride * count,)))
     return stride
+
+
+def _run_by_run(target: Box, source: Box) -> list[CopyPiece]:
+    """Copy whole items one by one, neighbours on both sides together."""
+    item = math.gcd(target.item, source.item)
+    count = target.nbytes // item
+    if count > MAX_PIECES:
+        raise TooManyPieces(count)
+    to, start = _offsets(target, item), _offsets(source, item)
+    breaks = np.flatnonzero((np.diff(to) != item) | (np.diff(start) != item)) + 1
+    firsts = np.concatenate([np.zeros(1, np.int64), breaks])
+    widths = np.diff(np.append(firsts, count)) * item
+    return [
+        CopyPiece(w, 1, 1, Side(t, w, 1), Side(s, w, 1))
+        for w, t, s in zip(widths.tolist(), to[firsts].tolist(), start[firsts].tolist(), strict=True)
+    ]
+
+
+def _offsets(box: Box, item: int) -> NDArray[np.int64]:
+    """Return the offset of every ``item`` bytes of a box, in C order."""
+    offsets = np.array([box.offset], np.int64)
+    for count, stride in (*box.axes, (box.item // item, item)):
+        offsets = np.add.outer(offsets, np.arange(count) * stride).reshape(-1)
+    return offsets

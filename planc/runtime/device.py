@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from numpy.typing import NDArray
 
-from planc.plan.program import Bytes, Program, Schedule
+from planc.plan.program import Buffer, Bytes, Program, Schedule
 
 MemoryMode = Literal["arena", "separate"]
 MEMORY_MODES: tuple[str, ...] = get_args(MemoryMode)
@@ -78,6 +78,10 @@ class Instance(Protocol):
         """Return (address, bytes) of the storage that a buffer stands on now."""
         ...
 
+    def alignment(self, buffer: Buffer) -> int:
+        """Return what the address of a tensor for this buffer must be a multiple of."""
+        ...
+
     def accepts(self, tensor: Tensor) -> bool:
         """Whether the tensor's storage is on this device."""
         ...
@@ -98,8 +102,12 @@ class Instance(Protocol):
         """Give buffers of the plan's own storage their initial bytes."""
         ...
 
-    def launch(self, values: Mapping[int, bytes]) -> int:
-        """Patch slots (all or nothing), start one replay, and return its number (from 1)."""
+    def patch(self, values: Mapping[int, bytes]) -> None:
+        """Give slots new bytes, for future launches; all or nothing."""
+        ...
+
+    def launch(self) -> int:
+        """Start one replay and return its number (from 1)."""
         ...
 
     def done(self, replay: int) -> bool:

@@ -129,7 +129,7 @@ class MemcpyNode:
 
     @property
     def patchable(self) -> bool:
-        """Whether an executable graph takes new parameters (one dimension; cuGraphExecMemcpyNodeSetParams)."""
+        """Whether an executable graph takes new pointers: one dimension (cuGraphExecMemcpyNodeSetParams)."""
         return self.height == self.depth == 1
 
 
@@ -147,6 +147,7 @@ class Driver(Protocol):
     """One device of the driver. Every call raises :class:`DriverFailure`; handles are opaque."""
 
     name: str
+    ordinal: int
     architecture: str
     max_pitch: int
 
@@ -233,6 +234,10 @@ class Driver(Protocol):
 
     def download(self, data: Octets, address: int, stream: Handle) -> None:
         """Copy device bytes to the host, in the order of the stream; complete on return."""
+        ...
+
+    def clear(self, address: int, nbytes: int, stream: Handle) -> None:
+        """Set device bytes to zero, in the order of the stream (cuMemsetD8Async)."""
         ...
 
     def create_graph(self) -> Handle:

@@ -27,16 +27,12 @@ def initial_bytes(program: Program, supplied: Mapping[str, object]) -> dict[int,
         if name not in takes:
             cure = did_you_mean(name, takes, "constants")
             wrong.append(
-                Diagnostic(
-                    "PLC701", f"the plan has no constant `{name}`", help=cure, facts={"buffer": name}
-                )
+                Diagnostic("PLC701", f"the plan has no constant `{name}`", help=cure, facts={"buffer": name})
             )
     for name, row in takes.items():
         buffer = program.buffers[row]
-        if name in supplied:
-            value = _checked(buffer, supplied[name])
-        else:
-            value = _embedded(program, buffer)
+        given = name in supplied
+        value = _checked(buffer, supplied[name]) if given else _embedded(program, buffer)
         if isinstance(value, Diagnostic):
             wrong.append(value)
         else:
@@ -47,7 +43,7 @@ def initial_bytes(program: Program, supplied: Mapping[str, object]) -> dict[int,
 
 
 def _embedded(program: Program, buffer: Buffer) -> Bytes | Diagnostic:
-    if buffer.embedded and buffer.data in program.constants:
+    if buffer.embedded and buffer.data is not None and buffer.data in program.constants:
         return program.constants[buffer.data]
     return Diagnostic(
         "PLC715",

@@ -1,0 +1,195 @@
+"""The CPU reference device: every node in the order of the schedule, kernels by the PTX interpreter."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from planc.diagnostics import DeviceError, Diagnostic
+from planc.plan.program import Buffer, NodeKind, Program, Role
+from planc.ptx import parse
+from planc.runtime.cpu_nodes import RUN, Machine
+from planc.runtime.device import Instance, Job, Octets, Tensor
+from planc.runtime.devices import check_options
+from planc.runtime.images import image_for_interpreter, schedule_for, targets_of
+from planc.runtime.links import ArgumentBlob, Links
+from planc.simt import Memory, load_variables, prepare
+
+POISON = 0xA5
+"""What every byte of scratch holds before a replay."""
+_READ_ONLY = (Role.INPUT, Role.CONSTANT)
+
+
+class CpuDevice:
+    """The host, as the reference for what a plan means. Slow and exact."""
+
+    name = "cpu"
+
+    def instantiate(self, job: Job) -> Instance:
+        """Parse the PTX, map every buffer, and prepare the kernels."""
+        check_options(job.options, interpreted=True)
+        try:
+            return CpuInstance(job)
+        except MemoryError:
+            raise _no_memory(job.program) from None
+
+
+class CpuInstance:
+    """Owns a simulated memory. A buffer's storage is one NumPy array, its own or the caller's."""
+
+    device = "cpu"
+
+    def __init__(self, job: Job) -> None:
+        """Map every buffer as a region of its own, whatever the memory mode."""
+        program, options = job.program, job.options
+        self._program = program
+        self._links = Links(program)
+        self._initial = dict(job.initial)
+        self._replays = 0
+        self._owners: dict[int, Tensor] = {}
+        self._lock = threading.RLock()
+        images = [image_for_interpreter(m, options.target) for m in program.modules]
+        self.target = targets_of(program, images)
+        self.schedule = schedule_for(
+            job.schedules, options.schedule, lambda t: t in {i.target for i in images} or not images, "cpu"
+        )
+        modules = [parse(bytes(image.data).decode()) for image in images]
+        memory = Memory()
+        variables = [load_variables(module, memory) for module in modules]
+        self._machine = Machine(
+            program=program,
+            memory=memory,
+            blob=ArgumentBlob(program),
+            arrays=[np.empty(0, np.uint8)] * len(program.buffers),
+            kernels=[prepare(modules[f.module], f.symbol) for f in program.functions],
+            variables=variables,
+            stdout=options.stdout or _print,
+            budget=options.budget,
+        )
+        self._addresses = np.zeros(len(program.buffers), np.uint64)
+        for row, buffer in enumerate(program.buffers):
+            self._place(row, buffer)
+        self._own = list(self._machine.arrays)
+        self._machine.blob.relocate(np.arange(len(program.relocations)), self._addresses)
+
+    def _place(self, row: int, buffer: Buffer) -> None:
+        """Give a buffer its storage with its first bytes."""
+        if buffer.role is Role.GLOBAL:
+            self._place_global(row, buffer)
+            return
+        first = self._initial.get(row)
+        array = np.zeros(buffer.nbytes, np.uint8) if first is None else np.frombuffer(first, np.uint8)
+        self._map(row, array)
+
+    def _place_global(self, row: int, buffer: Buffer) -> None:
+        assert buffer.symbol is not None
+        module, symbol = buffer.symbol
+        address = self._machine.variables[module][symbol]
+        region = self._machine.memory.find(address)
+        assert region is not None
+        self._addresses[row] = address
+        self._machine.arrays[row] = region.data
+        if row in self._initial:
+            region.data[:] = np.frombuffer(self._initial[row], np.uint8)
+        self._initial[row] = region.data.tobytes()
+
+    def _map(self, row: int, array: Octets) -> None:
+        buffer = self._program.buffers[row]
+        writable = buffer.role not in _READ_ONLY
+        self._addresses[row] = self._machine.memory.map(buffer.name, array, writable=writable)
+        self._machine.arrays[row] = array
+
+    def region(self, buffer: int) -> tuple[int, int]:
+        """Return (host address, bytes) of the storage that a buffer stands on now."""
+        array = self._machine.arrays[buffer]
+        return array.ctypes.data, array.size
+
+    def alignment(self, buffer: Buffer) -> int:
+        """Return 1: simulated addresses are aligned whatever the array's is."""
+        return 1
+
+    def accepts(self, tensor: Tensor) -> bool:
+        """Whether the tensor's storage is on the host."""
+        return tensor.place == "cpu"
+
+    def bind(self, tensors: Mapping[int, Tensor | None]) -> None:
+        """Let buffers stand on these arrays, None on their own."""
+        with self._lock:
+            for row, tensor in tensors.items():
+                self._machine.memory.unmap(int(self._addresses[row]))
+                octets = tensor.octets if tensor is not None else self._own[row]
+                assert octets is not None
+                self._map(row, octets)
+                self._owners.pop(row, None)
+                if tensor is not None:
+                    self._owners[row] = tensor
+            self._machine.blob.relocate(self._links.relocations(tensors), self._addresses)
+
+    def write(self, buffer: int, data: Octets) -> None:
+        """Copy ``data`` to a buffer."""
+        with self._lock:
+            self._machine.arrays[buffer][:] = data
+
+    def read(self, buffer: int) -> Octets:
+        """Return a copy of a buffer's bytes."""
+        with self._lock:
+            return self._machine.arrays[buffer].copy()
+
+    def reset(self, buffers: Sequence[int]) -> None:
+        """Give buffers of the plan's own storage their initial bytes."""
+        with self._lock:
+            for row in buffers:
+                first = self._initial.get(row)
+                self._machine.arrays[row][:] = 0 if first is None else np.frombuffer(first, np.uint8)
+
+    def patch(self, values: Mapping[int, bytes]) -> None:
+        """Give slots new bytes."""
+        with self._lock:
+            for slot, value in values.items():
+                self._machine.blob.patch(self._links.patches(slot), value)
+
+    def launch(self) -> int:
+        """Run every node; raises what went wrong, with the node's name and place."""
+        with self._lock:
+            for row, buffer in enumerate(self._program.buffers):
+                if buffer.role is Role.SCRATCH:
+                    self._machine.arrays[row].fill(POISON)
+            nodes = self._program.nodes
+            for row in self.schedule.order.tolist():
+                RUN[NodeKind(int(nodes["kind"][row]))](self._machine, row)
+            self._replays += 1
+            return self._replays
+
+    def done(self, replay: int) -> bool:
+        """Return True: a launch returns when it is complete."""
+        return True
+
+    def wait(self, replay: int, timeout: float | None) -> bool:
+        """Return True: a launch returns when it is complete."""
+        return True
+
+    def close(self) -> None:
+        """Let go of every array."""
+        with self._lock:
+            self._machine.arrays.clear()
+            self._owners.clear()
+            self._own.clear()
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+
+
+def _no_memory(program: Program) -> DeviceError:
+    total = sum(b.nbytes for b in program.buffers)
+    return DeviceError(
+        Diagnostic(
+            "PLC736",
+            f"the host has no memory for the buffers of `{program.name}`, {total} bytes",
+            help="use smaller sizes (`--set`), or a machine with more memory",
+            facts={"bytes": total},
+        )
+    )
