@@ -11,7 +11,8 @@ import numpy as np
 from planc.plan import limits
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import NodeKind, Slot, Table
-from planc.plan.rules.scope import Column, Scope, strictly_rising
+from planc.plan.rules.corners import Column
+from planc.plan.rules.scope import Scope, strictly_rising
 
 _SIZE, _POINTER, _ITEM = 1, 2, 3
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from planc.plan import limits
 from planc.plan.program import EffectKind, Program
-from planc.plan.rules.scope import Column, Scope
+from planc.plan.rules.corners import Column, axis_by_axis
+from planc.plan.rules.scope import Scope
 
 
 def boxes(scope: Scope) -> None:
@@ -20,7 +21,7 @@ def boxes(scope: Scope) -> None:
     """
     if not _well_formed(scope):
         return
-    low, high = corners(scope.program)
+    low, high = scope.corners
     _effects(scope, low, high)
     program = scope.program
     twice = self_overlapping(program)
@@ -55,36 +56,6 @@ def magnitude(values: Column) -> Column:
     return np.where(values < 0, np.uint64(0) - values.view(np.uint64), values.view(np.uint64))
 
 
-def corners(program: Program) -> tuple[Column, Column]:
-    """Return the first byte and the end of each box, relative to its buffer (int64)."""
-    low = program.boxes["offset"].astype(np.int64)
-    high = low + program.boxes["item"]
-    for rows, axis in _axis_by_axis(program):
-        reach = (program.axes["count"][axis].astype(np.int64) - 1) * program.axes["stride"][axis]
-        low[rows] += np.minimum(reach, 0)
-        high[rows] += np.maximum(reach, 0)
-    return low, high
-
-
-def elements(program: Program) -> Column:
-    """Return how many items each box counts, as float64: exact below 2**53, and monotonic above."""
-    result = np.ones(len(program.boxes), np.float64)
-    for rows, axis in _axis_by_axis(program):
-        result[rows] *= program.axes["count"][axis]
-    return result
-
-
-def _axis_by_axis(program: Program) -> list[tuple[Column, Column]]:
-    """Return, for the first axis of all boxes, then the second, …: which boxes have it, and its row."""
-    first = program.boxes["axis"].astype(np.int64)
-    count = program.boxes["axes"]
-    result = []
-    for position in range(int(count.max(initial=0))):
-        rows = np.flatnonzero(count > position)
-        result.append((rows, first[rows] + position))
-    return result
-
-
 def self_overlapping(program: Program) -> Column:
     """Return whether a box may count a byte twice (bool).
 
@@ -95,7 +66,7 @@ def self_overlapping(program: Program) -> Column:
     depth = int(program.boxes["axes"].max(initial=0))
     count = np.ones((len(program.boxes), depth), np.int64)
     stride = np.zeros((len(program.boxes), depth), np.int64)
-    for position, (rows, axis) in enumerate(_axis_by_axis(program)):
+    for position, (rows, axis) in enumerate(axis_by_axis(program)):
         count[rows, position] = program.axes["count"][axis]
         stride[rows, position] = np.abs(program.axes["stride"][axis])
     stride[count == 1] = 0

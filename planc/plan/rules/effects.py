@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from planc.plan.program import NONE, EffectKind, NodeKind, Role
-from planc.plan.rules.scope import Column, Scope
+from planc.plan.program import NONE, EffectKind, NodeKind, Role, Table
+from planc.plan.rules.corners import Column
+from planc.plan.rules.scope import Scope
 
 _WRITES = (EffectKind.WRITE, EffectKind.READ_WRITE, EffectKind.REDUCE)
 _READ_ONLY = (Role.INPUT, Role.CONSTANT)
@@ -57,6 +60,15 @@ def _key(node: Column, parameter: Column) -> Column:
     return node.astype(np.int64) * _PARAMETERS + parameter
 
 
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """What an operation does to one buffer: a column per node of its kind."""
+
+    kind: EffectKind
+    buffer: Column
+    box: Column
+
+
 def _operations(scope: Scope) -> None:
     """Check that fills and copies have exactly the effects that they are, and joins none."""
     program = scope.program
@@ -64,29 +76,29 @@ def _operations(scope: Scope) -> None:
     fills = np.flatnonzero(kinds == NodeKind.FILL)
     copies = np.flatnonzero(kinds == NodeKind.COPY)
     joins = np.flatnonzero(kinds == NodeKind.JOIN)
-    none = np.zeros(0, np.int64)
-    fill = program.fill_ops["buffer"][ops[fills]]
-    copy = program.copy_ops[ops[copies]]
-    _expect(scope, "fill", fills, none, fill)
-    _expect(scope, "copy", copies, copy["source"], copy["target"])
-    _expect(scope, "join", joins, none, none)
+    fill, copy = program.fill_ops[ops[fills]], program.copy_ops[ops[copies]]
+    reads = _Access(EffectKind.READ, copy["source"], copy["source_box"])
+    writes = _Access(EffectKind.WRITE, copy["target"], copy["target_box"])
+    _expect(scope, "fill", fills, _Access(EffectKind.WRITE, fill["buffer"], fill["box"]))
+    _expect(scope, "copy", copies, reads, writes)
+    _expect(scope, "join", joins)
 
 
-def _expect(scope: Scope, what: str, nodes: Column, reads: Column, writes: Column) -> None:
-    """Check that ``nodes`` have one read each of ``reads`` (or none), one write of ``writes``, no more."""
+def _expect(scope: Scope, what: str, nodes: Column, *accesses: _Access) -> None:
+    """Check that each of ``nodes`` has one effect for each access, and no more."""
     rows = scope.program.effects
-    mine = np.isin(rows["node"], nodes)
+    left = np.isin(rows["node"], nodes)
     wrong = np.zeros(len(scope.program.nodes), np.bool_)
-    left = mine.copy()
-    for kind, buffers in ((EffectKind.READ, reads), (EffectKind.WRITE, writes)):
-        these = np.flatnonzero(mine & (rows["kind"] == kind))
+    for access in accesses:
+        these = np.flatnonzero(left & (rows["kind"] == access.kind))
         left[these] = False
-        wanted = np.full(len(scope.program.nodes), -1, np.int64)
-        if len(buffers):
-            wanted[nodes] = buffers
-        count = np.bincount(rows["node"][these], minlength=len(wanted))
-        wrong |= count != (wanted >= 0)
-        wrong[rows["node"][these[rows["buffer"][these] != wanted[rows["node"][these]]]]] = True
+        buffer, box = np.zeros((2, len(wrong)), np.int64)
+        buffer[nodes], box[nodes] = access.buffer, access.box
+        owner = rows["node"][these]
+        wrong[nodes] |= np.bincount(owner, minlength=len(wrong))[nodes] != 1
+        wrong[owner] |= rows["buffer"][these] != buffer[owner]
+        wrong[owner] |= ~_same_bytes(scope, rows[these], box[owner])
+        wrong[owner] |= _must(rows[these], access.kind)
     wrong[rows["node"][left]] = True
     if wrong.any():
         node = int(np.flatnonzero(wrong)[0])
@@ -95,3 +107,26 @@ def _expect(scope: Scope, what: str, nodes: Column, reads: Column, writes: Colum
             f"the effects of {what} {scope.node(node)} are not those of its operation",
             node=scope.program.node_names[node],
         )
+
+
+def _must(rows: Table, kind: EffectKind) -> Column:
+    """Return whether must boxes are wrong: a write must do all that it may, a read has none."""
+    if kind is EffectKind.READ:
+        none: Column = rows["must_count"] != 0
+        return none
+    other: Column = (rows["must_count"] != 1) | (rows["must"] != rows["may"])
+    return other
+
+
+def _same_bytes(scope: Scope, rows: Table, box: Column) -> Column:
+    """Return whether each effect has one may box, with the ends and the number of bytes of ``box`` (bool).
+
+    The operation's box may divide the bytes into other items than the effect's.
+    """
+    program = scope.program
+    one = rows["may_count"] == 1
+    may = np.where(one, rows["may"], box)
+    low, high = scope.corners
+    size = scope.elements * program.boxes["item"]
+    same: Column = one & (low[may] == low[box]) & (high[may] == high[box]) & (size[may] == size[box])
+    return same

@@ -6,8 +6,9 @@ import numpy as np
 
 from planc.plan import limits
 from planc.plan.program import Program
-from planc.plan.rules.boxes import elements, magnitude
-from planc.plan.rules.scope import Column, Scope
+from planc.plan.rules.boxes import magnitude
+from planc.plan.rules.corners import Column
+from planc.plan.rules.scope import Scope
 
 # cuMemsetD8, D16 and D32 nodes: CUDA driver API, CUDA_MEMSET_NODE_PARAMS, elementSize.
 _FILL_ITEMS = (1, 2, 4)
@@ -41,7 +42,7 @@ def _copies(scope: Scope) -> None:
     item = program.boxes["item"]
     unequal = item[copies["target_box"]] != item[copies["source_box"]]
     found.rows("PLC648", "copy_ops", unequal, "{row} copies items of two sizes", scope.copy)
-    count = elements(program)
+    count = scope.elements
     unequal = count[copies["target_box"]] != count[copies["source_box"]]
     found.rows("PLC648", "copy_ops", unequal, "{row} copies between two numbers of items", scope.copy)
     for side in ("target", "source"):

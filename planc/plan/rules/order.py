@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planc.plan.program import Table
-from planc.plan.rules.scope import Column, Scope, strictly_rising
+from planc.plan.rules.corners import Column
+from planc.plan.rules.scope import Scope, strictly_rising
 
 
 def edges(scope: Scope) -> None:

@@ -18,7 +18,8 @@ from planc.plan.program import (
     RelocationKind,
     Table,
 )
-from planc.plan.rules.scope import Column, Scope
+from planc.plan.rules.corners import Column
+from planc.plan.rules.scope import Scope
 
 _KINDS: tuple[tuple[str, str, type[IntEnum]], ...] = (
     ("nodes", "kind", NodeKind),

@@ -6,8 +6,9 @@ import numpy as np
 
 from planc.plan import limits
 from planc.plan.program import EdgeType, NodeKind, Role, Schedule, Table
+from planc.plan.rules.corners import Column
 from planc.plan.rules.order import check_rows, find_cycle
-from planc.plan.rules.scope import Column, Scope, strictly_rising
+from planc.plan.rules.scope import Scope, strictly_rising
 
 _AT_ONCE = 4_096
 """How many sources of edges one pass over the graph follows: a bit each in every node's set."""
@@ -121,8 +122,8 @@ def _missing(scope: Scope, schedule: Schedule) -> Column:
     """Return the rows of the program's edges that are no paths of the schedule."""
     count = len(scope.program.nodes)
     wanted, given = scope.program.edges, schedule.edges
-    direct = np.isin(_keys(wanted, count), _keys(given, count))
-    indirect = np.flatnonzero(~direct)
+    keys, known = _keys(wanted, count), np.append(_keys(given, count), -1)
+    indirect = np.flatnonzero(known[np.searchsorted(known[:-1], keys)] != keys)
     if not len(indirect):
         return indirect
     sources = np.unique(wanted["before"][indirect])

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planc.plan.dtypes import DTYPES
 from planc.plan.findings import Findings
 from planc.plan.program import Function, NodeKind, Program, Schedule
-
-Column = NDArray[Any]
+from planc.plan.rules.corners import Column, corners, elements
 
 
 class Scope:
@@ -67,6 +64,16 @@ class Scope:
     def roles(self) -> Column:
         """Role of each buffer."""
         return np.array([buffer.role for buffer in self.program.buffers], np.int64)
+
+    @cached_property
+    def corners(self) -> tuple[Column, Column]:
+        """First byte and end of each box, relative to its buffer; only for well-formed boxes."""
+        return corners(self.program)
+
+    @cached_property
+    def elements(self) -> Column:
+        """How many items each box counts (float64)."""
+        return elements(self.program)
 
     @cached_property
     def first_parameter(self) -> Column:
