@@ -59,7 +59,12 @@ def read(path: str | os.PathLike[str], *, mapped: bool = True) -> Plan:
     Raises :class:`planc.diagnostics.PlanError`: PLC625 where the file cannot be read, else as
     :func:`decode`.
     """
-    return _with_file(path, lambda file, size: decode(_contents(file, size, mapped)))
+    return read_whole(path, mapped=mapped)[1]
+
+
+def read_whole(path: str | os.PathLike[str], *, mapped: bool = True) -> tuple[PlanHeader, Plan]:
+    """Read a plan file as :func:`read` does, and return its header too."""
+    return _with_file(path, lambda file, size: decode_whole(_contents(file, size, mapped)))
 
 
 def read_header(path: str | os.PathLike[str]) -> PlanHeader:
@@ -76,6 +81,11 @@ def decode(data: Bytes | bytearray | mmap.mmap) -> Plan:
     Raises :class:`planc.diagnostics.PlanError` (codes 6xx) with everything that is wrong, as far as it
     can be told: a damaged container hides what it contains.
     """
+    return decode_whole(data)[1]
+
+
+def decode_whole(data: Bytes | bytearray | mmap.mmap) -> tuple[PlanHeader, Plan]:
+    """Check the bytes of a plan file and return its header and the plan, as :func:`decode` does."""
     view = memoryview(data).toreadonly().cast("B")
     prelude = read_prelude(bytes(view[: PRELUDE.size]), len(view))
     header = _header(prelude, bytes(view[PRELUDE.size : PRELUDE.size + prelude.header_length]))
@@ -91,7 +101,7 @@ def decode(data: Bytes | bytearray | mmap.mmap) -> Plan:
     plan = Plan(programs, schedules, header.verdict, header.facts, header.producer)
     check_plan(plan)
     _check_devices(header, plan)
-    return plan
+    return header, plan
 
 
 def decode_header(data: Bytes | bytearray) -> PlanHeader:
