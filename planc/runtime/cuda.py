@@ -24,7 +24,7 @@ from planc.runtime.driver import (
     MemcpyNode,
     MemsetNode,
 )
-from planc.runtime.failures import absent_error
+from planc.runtime.failures import open_error
 
 _DEFAULT_SHARED = 48 * 1024  # what a block may have without asking (programming guide, "Shared memory")
 
@@ -38,12 +38,12 @@ class CudaDevice:
         self.name = f"cuda:{ordinal}"
 
     def instantiate(self, job: Job) -> Instance:
-        """Load, allocate and build. Raises DeviceError PLC730 where there is no such device."""
+        """Load, allocate and build. Raises :class:`DeviceError`, PLC730 where there is no such device."""
         check_options(job.options, interpreted=False)
         try:
             context = primary_context(self.ordinal)
         except DriverFailure as failure:
-            raise absent_error(self.name, failure) from None
+            raise open_error(self.name, failure) from None
         return DrivenInstance(CudaDriver(context), job)
 
 

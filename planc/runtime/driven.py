@@ -45,8 +45,7 @@ class DrivenInstance:
             with self._calls("instantiate"):
                 self._load(job)
         except BaseException:
-            with suppress(DriverFailure), driver.current():
-                self._unwind()
+            self._abandon()
             raise
 
     def _load(self, job: Job) -> None:
@@ -299,8 +298,11 @@ class DrivenInstance:
             if self._driver.dead is not None:
                 return
             self._lost = None
-            with self._told("close"):
-                self._close()
+            try:
+                with self._told("close"):
+                    self._close()
+            finally:
+                self._abandon()
 
     def _close(self) -> None:
         first: DriverFailure | None = None
@@ -314,6 +316,12 @@ class DrivenInstance:
         failure = first or unfreed
         if failure is not None:
             raise failure
+
+    def _abandon(self) -> None:
+        """Free what is left on the way out of a failure, whose error is the one to tell."""
+        if self._undo and self._driver.dead is None:
+            with suppress(DriverFailure), self._driver.current():
+                self._unwind()
 
     def _destroy_events(self) -> None:
         for event in self._flight.take_events():

@@ -11,6 +11,16 @@ _NO_GPU = 'use the CPU device, `device="cpu"` (`--device cpu`): it needs no GPU'
 _RESTART = "restart the process: the driver cannot be used in it any more"
 
 
+def open_error(device: str, failure: DriverFailure) -> DeviceError:
+    """Return the error for a device that could not be opened: PLC730, PLC731 or PLC732."""
+    if failure.error in ABSENT:
+        return absent_error(device, failure)
+    if failure.sticky:
+        return lost_error(device, failure)
+    message = f"`{device}` could not be opened: {_said(failure)}"
+    return DeviceError(Diagnostic("PLC731", message, facts={"device": device, **_facts(failure)}))
+
+
 def absent_error(device: str, failure: DriverFailure) -> DeviceError:
     """Return PLC730: there is no such device, or no driver."""
     return DeviceError(

@@ -13,6 +13,8 @@ from planc.plan.dtypes import DTYPES
 from planc.runtime.device import Instance, Job
 from planc.runtime.devices import check_options
 from planc.runtime.driven import DrivenInstance
+from planc.runtime.driver import DriverFailure
+from planc.runtime.failures import open_error
 from planc.runtime.fake_driver import FakeDriver, FakeLaunch
 from planc.runtime.fake_memory import FakeMemory
 
@@ -45,7 +47,10 @@ class FakeDevice:
     def instantiate(self, job: Job) -> Instance:
         """Build as on a GPU."""
         check_options(job.options, interpreted=False)
-        self.driver.open()
+        try:
+            self.driver.open()
+        except DriverFailure as failure:
+            raise open_error(self.name, failure) from None
         return DrivenInstance(self.driver, job)
 
     @property

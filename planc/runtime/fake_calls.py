@@ -19,7 +19,7 @@ class FakeCalls:
         """Start without handles."""
         self.calls: list[str] = []
         self.depth = 0
-        self._fail_at, self._error, self._fail_on = fail_at, error, fail_on
+        self.fail_at, self.error, self.fail_on = fail_at, error, fail_on
         self._dead: DriverFailure | None = None
         self._handles: dict[int, tuple[str, Any]] = {}
         self._opened = False
@@ -48,7 +48,7 @@ class FakeCalls:
         self.calls.append(call)
         if self._dead is not None:
             raise DriverFailure(call, self._dead.error, self._dead.text)
-        error = self._error if index == self._fail_at else self._fail_on.get(call)
+        error = self.error if index == self.fail_at else self.fail_on.get(call)
         if error is not None:
             self._fail(call, error, "as the test asked")
 
