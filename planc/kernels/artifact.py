@@ -13,7 +13,8 @@ class SourceParameter:
     """A parameter as the ``__global__`` declaration writes it.
 
     ``dtype`` is a planc element type or None (a struct, an unknown typedef); ``text`` is the type as
-    written; ``const`` is true for a pointer to const.
+    written; ``const`` is true for a pointer to const. ``file`` is the file of the declaration as a
+    person types it (a header, maybe); ``line`` is 0 where there is no declaration to show.
     """
 
     name: str
@@ -23,6 +24,7 @@ class SourceParameter:
     const: bool
     line: int
     column: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,13 +73,3 @@ def dtype_of_name(name: str) -> str | None:
         if name.startswith(prefix):
             return dtype_of_name(name[len(prefix) :])
     return _BY_NAME.get(name)
-
-
-def same_element(declared: str, written: str, text: str) -> bool:
-    """Whether a declared element type fits one of the source, whose type is written ``text``.
-
-    A plain ``char`` has no signedness that the language fixes, and serves as bytes or flags too.
-    """
-    if text.replace("const", "").strip(" *&[]") == "char":
-        return declared in ("i8", "u8", "bool")
-    return declared == written

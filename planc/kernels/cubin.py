@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from planc.diagnostics import Diagnostic, InternalFault
 from planc.kernels.artifact import EntryParameter, GlobalSymbol
 from planc.kernels.elf import CubinError, Elf, ElfSymbol, Section, read_elf
 
@@ -62,6 +63,15 @@ def read_cubin(data: bytes) -> Cubin:
     }
     undefined = tuple(s.name for s in elf.symbols if s.section == 0 and s.name.isidentifier())
     return Cubin(_number(elf), entries, _globals(elf), undefined)
+
+
+def read_linked(data: bytes) -> Cubin:
+    """Read a cubin that planc's own linker made. Raises InternalFault where that fails."""
+    try:
+        return read_cubin(data)
+    except CubinError as error:
+        message = f"the cubin that nvJitLink made cannot be read: {error}"
+        raise InternalFault(Diagnostic("PLC900", message)) from error
 
 
 def _number(elf: Elf) -> int:

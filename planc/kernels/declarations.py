@@ -7,7 +7,7 @@ as true, and what cannot be read is left out rather than guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from planc.kernels.cxxtext import CxxText
 from planc.kernels.cxxtokens import Token, closing, joined, split_commas, tokens_of
@@ -33,6 +33,7 @@ class SourceEntry:
 
     ``name`` is qualified (``ns::step``). ``template`` is None for a plain function; ``arguments`` are
     those of an explicit specialisation. ``line`` and ``column`` are of the name, in ``file``.
+    ``threads`` is the first number of ``__launch_bounds__`` where it is a number.
     """
 
     name: str
@@ -44,7 +45,7 @@ class SourceEntry:
     arguments: tuple[str, ...] | None = None
     extern_c: bool = False
     is_definition: bool = True
-    launch_bounds: str = field(default="", compare=False)
+    threads: int | None = None
 
 
 def read_declarations(text: str, file: str = "") -> tuple[SourceEntry, ...]:
@@ -124,6 +125,7 @@ class _Scan:
             arguments,
             extern_c='"C"' in before or self._in_extern_c(start),
             is_definition=following != ";",
+            threads=_bound(self._tokens[start:name_at]),
         )
         return entry, stop + 1
 
@@ -193,6 +195,13 @@ class _Scan:
         for part in parts:
             where = part[0].offset if part else self._tokens[opened].offset
             yield read_parameter(part, self._source.place, where)
+
+
+def _bound(before: Sequence[Token]) -> int | None:
+    for index, token in enumerate(before[:-2]):
+        if token.text == "__launch_bounds__" and before[index + 2].text.isdigit():
+            return int(before[index + 2].text)
+    return None
 
 
 def _template(before: Sequence[Token]) -> tuple[TemplateParameter, ...] | None:

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+from planc.diagnostics.diagnostic import Severity
 from planc.diagnostics.entry import CodeEntry
 
 CODES: tuple[CodeEntry, ...] = (
+    CodeEntry("PLC401", "kernel file that cannot be read"),
+    CodeEntry("PLC402", "kernel file outside the project"),
+    CodeEntry("PLC403", "include folder that is not there"),
+    CodeEntry("PLC404", "header not found"),
+    CodeEntry("PLC405", "header outside the project"),
+    CodeEntry("PLC406", "kernel that does not compile"),
+    CodeEntry("PLC407", "warning of the CUDA compiler", Severity.WARNING),
+    CodeEntry("PLC408", "entry not found"),
+    CodeEntry("PLC409", "entry with several meanings"),
+    CodeEntry("PLC410", "template arguments that do not fit"),
+    CodeEntry("PLC411", "compiler option refused"),
+    CodeEntry("PLC412", "macro that cannot be defined"),
+    CodeEntry("PLC413", "CUDA compiler missing"),
+    CodeEntry("PLC414", "unknown target"),
+    CodeEntry("PLC415", "PTX for a newer target"),
+    CodeEntry("PLC416", "kernel that does not link"),
+    CodeEntry("PLC417", "warning of the CUDA linker", Severity.WARNING),
+    CodeEntry("PLC418", "damaged cubin"),
+    CodeEntry("PLC419", "cubin for another target"),
+    CodeEntry("PLC420", "field without meaning for a kernel's form"),
+    CodeEntry("PLC421", "parameters that differ between targets"),
+    CodeEntry("PLC422", "kernel cache that cannot be written", Severity.HINT),
+    CodeEntry("PLC423", "folder of the build machine in a kernel"),
     CodeEntry("PLC450", "too many arguments"),
     CodeEntry("PLC451", "missing argument"),
     CodeEntry("PLC452", "scalar given for a pointer"),
