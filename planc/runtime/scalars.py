@@ -37,14 +37,7 @@ def encode(slot: Slot, value: object) -> tuple[bytes, Scalar]:
     number = _CHECKS[dtype.kind](slot, value)
     outside = _outside(slot, dtype, number)
     if outside:
-        raise BadScalar(
-            Diagnostic(
-                "PLC713",
-                f"`{slot.name}` is {number!r}, outside {outside}",
-                help=f"give a value of {outside}",
-                facts={"slot": slot.name, "value": str(number), "range": outside},
-            )
-        )
+        raise _out_of_range(slot, repr(number), outside)
     with np.errstate(over="ignore"):
         stored = np.array(number).astype(dtype.numpy)
     return stored.tobytes(), stored.item()
@@ -69,7 +62,9 @@ def _floating(slot: Slot, value: object) -> float:
         raise _wrong_type(slot, value)
     try:
         return float(value)  # type: ignore[arg-type]
-    except (OverflowError, TypeError, ValueError):
+    except OverflowError:
+        raise _out_of_range(slot, f"{value!s:.20}…", f"the finite values of {slot.dtype}") from None
+    except (TypeError, ValueError):
         raise _wrong_type(slot, value) from None
 
 
@@ -86,6 +81,17 @@ def _wrong_type(slot: Slot, value: object) -> BadScalar:
             f"`{slot.name}` is {slot.dtype} and takes {word}, not a `{type(value).__name__}`",
             help=f"give {word}",
             facts={"slot": slot.name, "dtype": slot.dtype, "type": type(value).__name__},
+        )
+    )
+
+
+def _out_of_range(slot: Slot, value: str, outside: str) -> BadScalar:
+    return BadScalar(
+        Diagnostic(
+            "PLC713",
+            f"`{slot.name}` is {value}, outside {outside}",
+            help=f"give a value of {outside}",
+            facts={"slot": slot.name, "value": value, "range": outside},
         )
     )
 

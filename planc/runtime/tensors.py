@@ -77,10 +77,10 @@ def _from_cuda_interface(value: object, interface: Mapping[str, Any]) -> Tensor:
 
 def is_contiguous(shape: Sequence[int], strides: Sequence[int], item: int) -> bool:
     """Whether strides (in the unit of ``item``) are those of C order; axes of one element may have any."""
+    if 0 in shape:
+        return True
     expected = item
     for count, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if count == 0:
-            return True
         if count != 1 and stride != expected:
             return False
         expected *= count

@@ -124,7 +124,7 @@ class Maker:
         writes: Sequence[str] = (),
         after: Sequence[str] = (),
     ) -> str:
-        """Arguments: a buffer's name or (name, byte offset) for a pointer, ``$slot`` or a number for a value."""
+        """Arguments: a buffer or (buffer, byte offset) for a pointer, ``$slot`` or a number for a value."""
         index = next(i for i, f in enumerate(self.functions) if f.symbol == function)
         parameters = self.functions[index].parameters
         start = -(-len(self.arguments) // 16) * 16

@@ -48,7 +48,7 @@ def run_copy(target: Box, source: Box, size: int, data: np.ndarray) -> np.ndarra
 
 
 def random_view(rng: random.Random, item: int, shape: list[int] | None = None) -> tuple[Box, int]:
-    """Return a view of an array as slices make it: steps, reversals, axes in any order; and the array's size."""
+    """Return a view of an array (steps, reversals, axes in any order) and the array's size."""
     counts = shape if shape is not None else [rng.randint(1, 5) for _ in range(rng.randint(0, 4))]
     axes, stride, offset = [], item, 0
     order = list(range(len(counts)))
