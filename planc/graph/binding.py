@@ -38,10 +38,9 @@ def bind(op: RunOp, signature: Signature, names: Names, reporter: Reporter) -> t
     before = reporter.errors
     given = _assign(op, signature, reporter)
     binder = _Binder(op, names, reporter)
-    bound = [binder.bind(p, given.get(p.name)) for p in signature.parameters]
-    if reporter.errors > before:
-        return None
-    return tuple(b for b in bound if b is not None)
+    bound = [b for p in signature.parameters if (b := binder.bind(p, given.get(p.name))) is not None]
+    complete = len(bound) == len(signature.parameters) and reporter.errors == before
+    return tuple(bound) if complete else None
 
 
 def _assign(op: RunOp, signature: Signature, reporter: Reporter) -> dict[str, Argument]:
@@ -112,6 +111,8 @@ class _Binder:
             return ScalarRef(name, span)
         if name in self._names.buffers:
             return ViewRef(name, None, span, name)
+        if name in self._names.broken:
+            return None
         self._report(
             "PLC451",
             f"`{self._op.kernel}` is run without its parameter `{name}`",
@@ -218,6 +219,8 @@ class _Binder:
 
     def _named_scalar(self, parameter: Parameter, dtype: DType, value: ScalarRef) -> Bound | None:
         scalar = self._names.scalars.get(value.name)
+        if scalar is None and value.name in self._names.broken:
+            return None
         if scalar is None:
             everything = [*self._names.scalars, *self._names.symbols]
             self._reporter.add(

@@ -14,7 +14,7 @@ from planc.kernels.artifact import GlobalSymbol, KernelArtifact
 from planc.plan import limits
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import Buffer, Role
-from planc.source.flat import DataSource, FlatBuffer, FlatGlobal, FlatGraph, FlatKernel
+from planc.source.flat import DataSource, FlatBuffer, FlatGlobal, FlatGraph
 
 ROLES: Mapping[str, Role] = MappingProxyType(
     {
@@ -151,7 +151,7 @@ def _global(
     reporter: Reporter,
 ) -> tuple[Buffer, GlobalSymbol] | None:
     dtype = DTYPES[item.dtype]
-    if not _kernel_is_known(item, flat.kernels, reporter) or item.kernel not in artifacts:
+    if not _kernel_is_known(item, flat, reporter) or item.kernel not in artifacts:
         return None
     module = artifacts[item.kernel].module
     symbol = _symbol(item, module.globals, reporter)
@@ -195,9 +195,9 @@ def _global(
     return buffer, symbol
 
 
-def _kernel_is_known(item: FlatGlobal, kernels: tuple[FlatKernel, ...], reporter: Reporter) -> bool:
-    names = [k.name for k in kernels]
-    if item.kernel in names:
+def _kernel_is_known(item: FlatGlobal, flat: FlatGraph, reporter: Reporter) -> bool:
+    names = [k.name for k in flat.kernels]
+    if item.kernel in names or item.kernel in flat.broken:
         return True
     reporter.add(
         "PLC231",

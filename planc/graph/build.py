@@ -68,6 +68,7 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
         slot_rows,
         flat.symbols,
         {k.name: k for k in flat.kernels},
+        _broken(flat, buffers),
     )
     aliases = resolve_aliases(flat, buffers, reporter)
     signatures = _signatures(flat, artifacts, used, reporter)
@@ -84,7 +85,7 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
     nodes = build_nodes(flat.nodes, calls, names, aliases, boxes, reporter)
     edges = author_edges(flat.nodes)
     acyclic = check_cycles(flat, edges, reporter)
-    if reporter.errors == 0:
+    if reporter.errors == 0 and not flat.broken:
         check_unused(flat, nodes, buffers, calls.scalars, reporter)
     box_rows, axis_rows = boxes.tables()
     program = Program(
@@ -110,8 +111,14 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
         places=_places(flat),
         may_alias=tuple(sorted(aliases)),
     )
-    complete = reporter.errors == 0 and not nodes.failed and _all_built(used, artifacts)
+    complete = reporter.errors == 0 and not (nodes.failed or flat.broken) and _all_built(used, artifacts)
     return Built(program, complete, nodes.failed, acyclic)
+
+
+def _broken(flat: FlatGraph, buffers: Mapping[str, KnownBuffer]) -> frozenset[str]:
+    """Return the names whose declarations are wrong and reported, so that their uses are not."""
+    declared = {b.name for b in flat.buffers} | {g.name for g in flat.globals}
+    return flat.broken | declared.difference(buffers)
 
 
 def _used_kernels(flat: FlatGraph) -> set[str]:

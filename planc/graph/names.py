@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planc.diagnostics import Related, Span
 from planc.graph.report import Reporter, name_cure
-from planc.plan.dtypes import DTYPES, DType
+from planc.plan.dtypes import DType
 from planc.plan.program import Buffer, Role
 from planc.source.flat import FlatGraph, FlatKernel, FlatScalar, Number
-
-RESERVED = frozenset({"range", "min", "max", "abs", "ceildiv", "true", "false", "null"}) | frozenset(DTYPES)
-"""Words of the expression language and of types; Python's keywords are refused too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +31,28 @@ class KnownBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the names in arguments and views stand for. ``slots`` gives rows of Program.slots."""
+    """What the names in arguments and views stand for.
+
+    ``slots`` gives rows of Program.slots; ``broken`` are names whose declaration could not be read, which
+    is reported already.
+    """
 
     buffers: Mapping[str, KnownBuffer]
     scalars: Mapping[str, FlatScalar]
     slots: Mapping[str, int]
     symbols: Mapping[str, Number]
     kernels: Mapping[str, FlatKernel]
+    broken: frozenset[str] = frozenset()
 
 
 def check_names(flat: FlatGraph, reporter: Reporter) -> None:
-    """Report names that stand for two things (PLC234) and reserved ones (PLC235).
+    """Report names that stand for two things (PLC234).
 
     Buffers, globals, scalars and symbols share one space, since a bare word in an argument can be any of
     them; kernels have their own.
     """
     first: dict[str, tuple[str, Span | None]] = {}
     for kind, name, span in _declared(flat):
-        if name in RESERVED or keyword.iskeyword(name):
-            reporter.add(
-                "PLC235",
-                f"{kind} `{name}` bears a reserved name",
-                span or flat.span,
-                help="choose another name; types, Python keywords and the words of expressions are taken",
-                name=name,
-            )
         if name not in first:
             first[name] = (kind, span)
             continue
@@ -84,7 +77,7 @@ def _declared(flat: FlatGraph) -> Iterator[tuple[str, str, Span | None]]:
 def find_buffer(names: Names, name: str, span: Span, reporter: Reporter) -> KnownBuffer | None:
     """Return the buffer of that name; report PLC230, or PLC243 when it names a scalar, and return None."""
     found = names.buffers.get(name)
-    if found is not None:
+    if found is not None or name in names.broken:
         return found
     if name in names.scalars or name in names.symbols:
         kind = "scalar" if name in names.scalars else "symbol"
@@ -109,7 +102,7 @@ def find_buffer(names: Names, name: str, span: Span, reporter: Reporter) -> Know
 def find_kernel(names: Names, name: str, span: Span, reporter: Reporter) -> FlatKernel | None:
     """Return the kernel of that name, or report PLC231 and return None."""
     found = names.kernels.get(name)
-    if found is None:
+    if found is None and name not in names.broken:
         reporter.add(
             "PLC231",
             f"no kernel is named `{name}`",

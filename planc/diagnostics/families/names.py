@@ -11,7 +11,6 @@ CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC232", "argument names nothing"),
     CodeEntry("PLC233", "unknown parameter"),
     CodeEntry("PLC234", "one name for two things"),
-    CodeEntry("PLC235", "reserved name"),
     CodeEntry("PLC236", "unused buffer", Severity.WARNING),
     CodeEntry("PLC237", "unused scalar", Severity.WARNING),
     CodeEntry("PLC238", "unused kernel", Severity.WARNING),

@@ -1,0 +1,67 @@
+"""Everything that is checked of a graph once its kernels are built: the one call of the author's side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from planc.diagnostics import Collector, Fix
+from planc.graph import Built, build
+from planc.hazards.contents import check_contents
+from planc.hazards.infer import infer_order
+from planc.hazards.mend import mend
+from planc.hazards.messages import race_diagnostics
+from planc.hazards.races import Races, find_races
+from planc.hazards.reductions import open_reductions
+from planc.hazards.redundant import redundant_edges
+from planc.kernels.artifact import KernelArtifact
+from planc.plan.program import Program
+from planc.source.flat import FlatGraph
+
+
+def check_graph(
+    flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: Collector
+) -> Program | None:
+    """Return the program of a graph with all its edges, or None after errors; report everything found.
+
+    Builds the program (codes 2xx to 5xx), infers its order where the file says so and else reports races,
+    and reports reads of bytes that nobody wrote, redundant edges, and open reductions.
+    ``artifacts`` are the built kernels by name; those that failed to build may be absent.
+    """
+    built = build(flat, artifacts, collector)
+    if not built.acyclic:
+        return None
+    collector.extend(redundant_edges(flat, built.program))
+    if flat.broken:
+        return None
+    program, races = _ordered(flat, built, collector)
+    collector.extend(open_reductions(flat, program))
+    if not built.failed:
+        racing = set() if races is None else _racing(races)
+        collector.extend(check_contents(flat, program, racing))
+    complete = built.complete and not collector.has_errors
+    return program if complete else None
+
+
+def _ordered(flat: FlatGraph, built: Built, collector: Collector) -> tuple[Program, Races | None]:
+    if flat.order == "inferred":
+        return infer_order(built.program), None
+    races = find_races(built.program)
+    if races.count == 0:
+        return built.program, None
+    mended = races.mend()
+    mending = mend(flat, mended.edges, mended.path_test(), lambda row, texts: _edit(flat, row, texts))
+    collector.extend(race_diagnostics(flat, built.program, races, mending))
+    return built.program, races
+
+
+def _racing(races: Races) -> set[tuple[int, int]]:
+    """Return the (node, buffer) pairs of the listed races."""
+    found = set()
+    for first, second in races.nearest():
+        for conflict in races.explain(first, second).conflicts:
+            found |= {(first, conflict.buffer), (second, conflict.other)}
+    return found
+
+
+def _edit(flat: FlatGraph, row: int, references: Sequence[str]) -> Fix | None:
+    return None

@@ -1,0 +1,241 @@
+"""One pass over the nodes in a legal order that finds every conflict no path orders.
+
+Each node has the set of its ancestors as a bit set over positions in that order. The accesses before it that
+are not ancestors are unordered with it (a later node cannot be before it), and those of them that conflict
+are the races. Per buffer one mask says whether any access is unordered at all, which mostly ends the matter;
+only then the footprints that meet are looked at. Bit sets make this quadratic in single bits and linear in
+steps; a row is dropped after its last successor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from planc.graph import predecessors, topological_order
+from planc.hazards.bitsets import Positions, without
+from planc.hazards.footprints import Footprints
+from planc.plan.program import NONE, EffectKind, NodeKind, Program, Provenance
+
+_READ = int(EffectKind.READ)
+_REDUCE = int(EffectKind.REDUCE)
+_EXTERNAL = int(EffectKind.EXTERNAL)
+_UNKNOWN = int(Provenance.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One effect of a node: its row, buffer, kind, footprint; ``reduction`` names what it commutes with."""
+
+    effect: int
+    buffer: int
+    kind: int
+    footprint: int
+    reduction: int
+
+
+class Accesses:
+    """The accesses of each node, and the nodes that may touch anything (``wild``)."""
+
+    def __init__(self, program: Program) -> None:
+        """Read the effects of ``program``."""
+        self.footprints = Footprints(program)
+        self.by_node: list[list[Access]] = [[] for _ in range(len(program.nodes))]
+        self.wild: set[int] = set()
+        functions = _functions(program)
+        effects = program.effects
+        names = ("node", "buffer", "kind", "range_provenance", "parameter")
+        columns = zip(*(effects[name].tolist() for name in names), strict=True)
+        for row, (node, buffer, kind, provenance, parameter) in enumerate(columns):
+            if kind == _EXTERNAL:
+                continue
+            if provenance == _UNKNOWN or buffer == NONE:
+                self.wild.add(node)
+                continue
+            reduction = functions.get(node, 0) << 16 | (parameter & 0xFFFF) if kind == _REDUCE else -1
+            footprint = self.footprints.of_effect[row]
+            self.by_node[node].append(Access(row, buffer, kind, footprint, reduction))
+
+
+def _functions(program: Program) -> dict[int, int]:
+    kernels = program.nodes["kind"] == NodeKind.KERNEL
+    rows = kernels.nonzero()[0].tolist()
+    return dict(zip(rows, program.kernel_ops["function"][program.nodes["op"][kernels]].tolist(), strict=True))
+
+
+def conflict(first: Access, second: Access) -> bool:
+    """Return whether two accesses that share a byte need an order.
+
+    Two reads do not; two reductions through the same parameter of the same kernel commute.
+    """
+    if first.kind == _READ and second.kind == _READ:
+        return False
+    return first.kind != _REDUCE or second.kind != _REDUCE or first.reduction != second.reduction
+
+
+class _Board:
+    """The accesses of the nodes already passed, by buffer and footprint."""
+
+    def __init__(self, accesses: Accesses) -> None:
+        self._accesses = accesses
+        self._footprints = accesses.footprints
+        self._touching: dict[int, int] = {}
+        self._writing: dict[int, int] = {}
+        self._plain: dict[tuple[int, bool], Positions] = {}
+        self._reductions: dict[int, dict[int, Positions]] = {}
+        self._any = 0
+        self._wild = 0
+
+    def enter(self, position: int, row: int) -> None:
+        """Enter the accesses of the node ``row``, which is at ``position``."""
+        bit = 1 << position
+        mine = self._accesses.by_node[row]
+        if row in self._accesses.wild:
+            self._wild |= bit
+        elif not mine:
+            return
+        self._any |= bit
+        for access in mine:
+            self._touching[access.buffer] = self._touching.get(access.buffer, 0) | bit
+            if access.kind != _READ:
+                self._writing[access.buffer] = self._writing.get(access.buffer, 0) | bit
+            self._positions(access).add(position)
+
+    def _positions(self, access: Access) -> Positions:
+        if access.kind == _REDUCE:
+            table = self._reductions.setdefault(access.footprint, {})
+            return table.setdefault(access.reduction, Positions())
+        key = (access.footprint, access.kind != _READ)
+        if key not in self._plain:
+            self._plain[key] = Positions()
+        return self._plain[key]
+
+    def unordered(self, row: int, ancestors: int) -> int:
+        """Return the positions entered that conflict with the node ``row`` and are none of its ancestors."""
+        if row in self._accesses.wild:
+            return without(self._any, ancestors)
+        mine = self._accesses.by_node[row]
+        found = without(self._wild, ancestors) if mine and self._wild else 0
+        for access in mine:
+            found |= self._access(access, ancestors)
+        return found
+
+    def _access(self, access: Access, ancestors: int) -> int:
+        table = self._writing if access.kind == _READ else self._touching
+        open_ = without(table.get(access.buffer, 0), ancestors)
+        for partner in self._footprints.aliases(access.buffer):
+            open_ |= without(table.get(partner, 0), ancestors)
+        if not open_:
+            return 0
+        found = 0
+        for other in self._footprints.meeting(access.footprint):
+            found |= self._conflicting(access, other, open_)
+        return found
+
+    def _conflicting(self, access: Access, footprint: int, open_: int) -> int:
+        found = 0
+        if access.kind != _READ and (footprint, False) in self._plain:
+            found |= self._plain[footprint, False].within(open_)
+        if (footprint, True) in self._plain:
+            found |= self._plain[footprint, True].within(open_)
+        for reduction, positions in self._reductions.get(footprint, {}).items():
+            if reduction != access.reduction:
+                found |= positions.within(open_)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Edges (rows, before and after) that a program lacks, and the paths it has with them.
+
+    ``ancestors`` are bit sets of positions in ``order``, by position.
+    """
+
+    edges: tuple[tuple[int, int], ...]
+    ancestors: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def path_test(self) -> Callable[[int, int], bool]:
+        """Return the test whether a path leads from one row to another."""
+        position = {row: place for place, row in enumerate(self.order)}
+        return lambda before, after: bool(self.ancestors[position[after]] >> position[before] & 1)
+
+
+class Sweep:
+    """The nodes of an acyclic program in a legal order near the text's; ``order`` maps positions to rows."""
+
+    def __init__(self, program: Program) -> None:
+        """Prepare passes over ``program``."""
+        count = len(program.nodes)
+        self.order = topological_order(program.edges, count)
+        self.accesses = Accesses(program)
+        position = [0] * count
+        for place, row in enumerate(self.order):
+            position[row] = place
+        before = predecessors(program.edges, count)
+        self._before = [[position[p] for p in before[row]] for row in self.order]
+
+    def conflicts(self) -> Iterator[tuple[int, int]]:
+        """Yield (position, mask of the earlier positions that race with it) wherever there is a race."""
+        rows: list[int] = [0] * len(self.order)
+        waiting = self._successor_counts()
+        board = _Board(self.accesses)
+        for position, row in enumerate(self.order):
+            ancestors = 0
+            for previous in self._before[position]:
+                ancestors |= rows[previous] | 1 << previous
+                waiting[previous] -= 1
+                if not waiting[previous]:
+                    rows[previous] = 0
+            if waiting[position]:
+                rows[position] = ancestors
+            found = board.unordered(row, ancestors)
+            board.enter(position, row)
+            if found:
+                yield position, found
+
+    def mend(self, races: Mapping[int, int]) -> Mended:
+        """Return the least edges that order ``races``, which is as conflicts() has it.
+
+        Each race is turned in the direction of the order. Of these edges, exactly those are kept that no path
+        of the program and the other kept ones implies; the transitive reduction of an acyclic graph is
+        unique.
+        """
+        return self._least_edges(lambda position, _: races.get(position, 0))
+
+    def infer(self) -> Mended:
+        """Return the least edges that order all conflicts in the direction of the order."""
+        board = _Board(self.accesses)
+
+        def missing(position: int, ancestors: int) -> int:
+            row = self.order[position]
+            found = board.unordered(row, ancestors)
+            board.enter(position, row)
+            return found
+
+        return self._least_edges(missing)
+
+    def _least_edges(self, wanted: Callable[[int, int], int]) -> Mended:
+        """Return edges so that every position has ``wanted(position, ancestors)`` among its ancestors."""
+        closed: list[int] = []
+        edges: list[tuple[int, int]] = []
+        for position, row in enumerate(self.order):
+            ancestors = 0
+            for previous in self._before[position]:
+                ancestors |= closed[previous] | 1 << previous
+            missing = without(wanted(position, ancestors), ancestors)
+            while missing:
+                # The latest one first: it may imply earlier ones, and they never imply it.
+                latest = missing.bit_length() - 1
+                edges.append((self.order[latest], row))
+                ancestors |= closed[latest] | 1 << latest
+                missing = without(missing, ancestors)
+            closed.append(ancestors)
+        return Mended(tuple(edges), tuple(closed), tuple(self.order))
+
+    def _successor_counts(self) -> list[int]:
+        counts = [0] * len(self.order)
+        for before in self._before:
+            for previous in before:
+                counts[previous] += 1
+        return counts
