@@ -22,7 +22,6 @@ from planc.ptx.syntax import Guard, Instruction, Prototype, Register, SourceLine
 from planc.ptx.text import Mistake
 
 _MAX_DEPTH = 64
-_MOST_REGISTERS = 1 << 20
 _MOST_MISTAKES = 20
 _STATEMENT_STARTS = frozenset({";", "{", "}", ":", STRING, NUMBER, SECTION, WORD})
 _TABLES = frozenset({".branchtargets", ".calltargets", ".callprototype"})
@@ -214,9 +213,13 @@ class BodyReader:
             raise cursor.mistake("PLC490", f"`{word}` stands in no function", at=cursor.at - 1)
 
     def _variables(self, space: str) -> None:
-        for at, variable in read_variables(self._cursor, space, ""):
-            self._check_new(variable.name, at)
+        for declared in read_variables(self._cursor, space, ""):
+            variable = declared.variable
+            self._check_new(variable.name, declared.at)
             self.body.variables.append(replace(variable, name=self._scopes.symbol(variable.name)))
+            for name, at in declared.uses:
+                if self._scopes.find(name) is None:
+                    self._scopes.missing.setdefault(name, at)
 
     def _registers(self) -> None:
         shape, names = read_registers(self._cursor)
@@ -226,9 +229,6 @@ class BodyReader:
             for each in [name] if count is None else [f"{name}{k}" for k in range(count)]:
                 self._check_new(each, at)
                 self._register(each, shape)
-            if len(self.body.registers) > _MOST_REGISTERS:
-                self._found.add(self._cursor.mistake("PLC493", "too many registers", at=at).diagnostic)
-                raise Stop
 
     def _register(self, name: str, shape: Shape) -> None:
         if shape.vector == 1:

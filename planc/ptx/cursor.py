@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from planc.ptx.lexer import END, Tokens
 from planc.ptx.text import Mistake, Source
+
+_ALLOWANCES = MappingProxyType({"registers": 1 << 20, "initialised bytes": 64 << 20})
 
 
 class Cursor:
     """Reads tokens from first to last. ``kinds``, ``texts`` and ``at`` are open for the hot loops."""
 
-    __slots__ = ("at", "kinds", "source", "starts", "texts")
+    __slots__ = ("_left", "at", "kinds", "source", "starts", "texts")
 
     def __init__(self, source: Source, tokens: Tokens) -> None:
         """Start at the first token."""
@@ -18,6 +22,7 @@ class Cursor:
         self.texts = tokens.texts
         self.starts = tokens.starts
         self.at = 0
+        self._left = dict(_ALLOWANCES)
 
     @property
     def kind(self) -> str:
@@ -57,6 +62,16 @@ class Cursor:
         """Return the mistake that another token stands where ``wanted`` belongs."""
         found = "the end of the file" if self.kind == END else f"`{_shorten(self.text)}`"
         return self.mistake("PLC490", f"expected {wanted} in {where}, found {found}")
+
+    def spend(self, what: str, count: int, at: int) -> None:
+        """Take ``count`` from what one text may declare, or raise PLC493 at the token of index ``at``.
+
+        A few characters can ask for any amount of memory (``%r<99999999>``, ``x[99999999] = {1}``).
+        """
+        self._left[what] -= count
+        if self._left[what] < 0:
+            message = f"the PTX declares more than {_ALLOWANCES[what]} {what}"
+            raise self.mistake("PLC493", message, at=at)
 
     def mistake(self, code: str, message: str, help: str = "", at: int | None = None) -> Mistake:
         """Return a mistake at the present token, or at the token of index ``at``."""

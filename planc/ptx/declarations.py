@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from planc.ptx.constants import literal, parse_constant
 from planc.ptx.cursor import Cursor
-from planc.ptx.initialisers import read_initialiser
+from planc.ptx.initialisers import Initialiser, read_initialiser
 from planc.ptx.lexer import DIRECTIVE, NUMBER, WORD
 from planc.ptx.syntax import Parameter, Variable
 from planc.ptx.widths import OPAQUE_TYPES, TYPE_BYTES, VECTOR_LENGTHS
@@ -18,10 +18,8 @@ SPACES = frozenset({".global", ".const", ".shared", ".local", ".param", ".tex"})
 """State spaces of variables."""
 
 _LARGEST_VARIABLE = 1 << 48
-_LARGEST_INITIALISED = 64 << 20
 _LARGEST_ALIGNMENT = 1 << 16
 _MOST_DIMENSIONS = 16
-_MOST_REGISTERS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +122,17 @@ def read_dimensions(cursor: Cursor) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def read_variables(cursor: Cursor, space: str, linkage: str) -> list[tuple[int, Variable]]:
-    """Read the rest of a declaration ``.global .align 4 .b8 a[4] = {…}, b;`` after its space.
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A variable, the index of the token of its name, and of those names its initial value uses."""
 
-    Returns each variable with the index of the token of its name.
-    """
+    variable: Variable
+    at: int
+    uses: tuple[tuple[str, int], ...] = ()
+
+
+def read_variables(cursor: Cursor, space: str, linkage: str) -> list[Declared]:
+    """Read the rest of a declaration ``.global .align 4 .b8 a[4] = {…}, b;`` after its space."""
     while cursor.text == ".attribute":
         cursor.at += 1
         skip_parentheses(cursor)
@@ -140,7 +144,7 @@ def read_variables(cursor: Cursor, space: str, linkage: str) -> list[tuple[int, 
     return found
 
 
-def _variable(cursor: Cursor, space: str, linkage: str, shape: Shape) -> tuple[int, Variable]:
+def _variable(cursor: Cursor, space: str, linkage: str, shape: Shape) -> Declared:
     at, line = cursor.at, cursor.line
     name = cursor.take(WORD, "a name", "a declaration")
     repeat = _range(cursor)
@@ -149,28 +153,33 @@ def _variable(cursor: Cursor, space: str, linkage: str, shape: Shape) -> tuple[i
     written = read_dimensions(cursor)
     variable = Variable(name, space, shape.type, shape.alignment, 0, 0, linkage, line=line)
     if cursor.accept("="):
-        return at, _initialised(cursor, variable, shape, written)
+        return _initialised(cursor, variable, shape, written, at)
     count = math.prod(0 if n is None else n for n in written)
-    return at, replace(
-        variable, size=_checked_size(cursor, count * shape.item, at), count=count * shape.vector
-    )
+    size = _checked_size(cursor, count * shape.item, at)
+    if not size and linkage != "extern":
+        raise cursor.mistake("PLC494", f"`{name}` has no size", "give its number of elements", at)
+    return Declared(replace(variable, size=size, count=count * shape.vector), at)
 
 
 def _initialised(
-    cursor: Cursor, variable: Variable, shape: Shape, written: tuple[int | None, ...]
-) -> Variable:
+    cursor: Cursor, variable: Variable, shape: Shape, written: tuple[int | None, ...], named: int
+) -> Declared:
     at = cursor.at
     if shape.type in OPAQUE_TYPES:
         _skip_braces(cursor)
-        return replace(variable, size=shape.item, count=1)
+        return Declared(replace(variable, size=shape.item, count=1), named)
     dimensions = written + ((shape.vector,) if shape.vector > 1 else ())
     data = read_initialiser(cursor, shape.type, dimensions)
     count = math.prod(data.rows if n is None else n for n in dimensions)
     size = _checked_size(cursor, count * TYPE_BYTES[shape.type], at)
-    if size > _LARGEST_INITIALISED:
-        raise cursor.mistake("PLC493", f"`{variable.name}` has {size} initialised bytes", at=at)
+    cursor.spend("initialised bytes", size, at)
     initial, symbols = data.encode(cursor, size)
-    return replace(variable, size=size, count=count, initial=initial, symbols=symbols)
+    whole = replace(variable, size=size, count=count, initial=initial, symbols=symbols)
+    return Declared(whole, named, _used_names(data))
+
+
+def _used_names(data: Initialiser) -> tuple[tuple[str, int], ...]:
+    return tuple((address.name, address.at) for _, address in data.addresses)
 
 
 def _skip_braces(cursor: Cursor) -> None:
@@ -191,8 +200,6 @@ def _range(cursor: Cursor) -> int | None:
     if not cursor.accept("<"):
         return None
     count = whole_number(cursor, "a range of names")
-    if count > _MOST_REGISTERS:
-        raise cursor.mistake("PLC493", f"more than {_MOST_REGISTERS} names at once", at=cursor.at - 1)
     cursor.expect(">", "a range of names")
     return count
 
@@ -204,7 +211,9 @@ def read_registers(cursor: Cursor) -> tuple[Shape, list[tuple[int, str, int | No
     while not found or cursor.accept(","):
         at = cursor.at
         name = cursor.take(WORD, "a name", "`.reg`")
-        found.append((at, name, _range(cursor)))
+        count = _range(cursor)
+        cursor.spend("registers", 1 if count is None else count, at)
+        found.append((at, name, count))
     cursor.expect(";", "`.reg`")
     return shape, found
 

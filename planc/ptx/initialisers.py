@@ -42,6 +42,8 @@ class Initialiser:
         for index, value, at in self.constants:
             data[index * width : (index + 1) * width] = _bytes_of(cursor, value, self.type, at)
         whole = [(i * width, v) for i, v in self.addresses if not v.mask]
+        if whole and width < 4:
+            raise cursor.mistake("PLC494", f"an address does not fit `.{self.type}`", at=whole[0][1].at)
         masked = [(i, v) for i, v in self.addresses if v.mask]
         found = whole + _join_bytes(cursor, masked, width)
         return bytes(data), tuple((start, v.name, v.addend, v.generic) for start, v in sorted_by_start(found))
@@ -123,6 +125,8 @@ def _braces(cursor: Cursor, found: Initialiser, dimensions: tuple[int | None, ..
     starts: list[int] = []
     place = furthest = 0
     while True:
+        if starts:
+            _check_place(cursor, dimensions, inner, starts, place)
         if cursor.kind == "{":
             if len(starts) == len(dimensions):
                 raise cursor.mistake("PLC490", "the braces nest deeper than the array has dimensions")
@@ -131,7 +135,6 @@ def _braces(cursor: Cursor, found: Initialiser, dimensions: tuple[int | None, ..
             if cursor.kind != "}":
                 continue
         else:
-            _check_place(cursor, dimensions, inner, starts, place)
             _element(cursor, found, place)
             place += 1
         furthest = max(furthest, place)

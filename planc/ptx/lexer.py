@@ -44,7 +44,7 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Parallel columns, one row a token; the last row is :data:`END`.
+    """Parallel columns, one row a token; the last two rows are :data:`END`, for a look at the next one.
 
     ``kinds`` holds a class of token or, for punctuation and operators, the characters themselves.
     ``starts`` are offsets in characters.
@@ -73,7 +73,7 @@ def tokenize(source: Source) -> Tokens:
             raise _bad_character(source, starts[-1])
         if group == END:
             break
-    return Tokens(kinds, texts, starts)
+    return Tokens([*kinds, END], [*texts, ""], [*starts, starts[-1]])
 
 
 def _bad_character(source: Source, start: int) -> Exception:

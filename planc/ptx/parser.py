@@ -71,6 +71,7 @@ class ModuleReader:
     files: dict[int, str] = field(default_factory=dict)
     aliases: dict[str, int] = field(default_factory=dict)
     pending: list[_Pending] = field(default_factory=list)
+    uses: list[tuple[str, str, int]] = field(default_factory=list)
     mistakes: int = 0
 
     def read(self) -> Module:
@@ -139,13 +140,13 @@ class ModuleReader:
         if cursor.kind in (SECTION, ";"):
             cursor.at += 1
             return
-        if cursor.kind != DIRECTIVE:
-            raise cursor.unexpected("a directive", "a PTX file")
         linkage = ""
         while cursor.text in LINKAGES:
             linkage = cursor.text[1:]
             cursor.at += 1
         word = cursor.text
+        if cursor.kind != DIRECTIVE:
+            raise cursor.unexpected("a directive", "a PTX file")
         if word in (".entry", ".func"):
             self._function(linkage)
         elif word in SPACES:
@@ -194,7 +195,9 @@ class ModuleReader:
         cursor.expect(";", "`.alias`")
 
     def _variable_list(self, space: str, linkage: str) -> None:
-        for at, variable in read_variables(self.cursor, space, linkage):
+        for declared in read_variables(self.cursor, space, linkage):
+            variable, at = declared.variable, declared.at
+            self.uses += [(variable.name, name, place) for name, place in declared.uses]
             known = self.variables.get(variable.name)
             if variable.name in self.functions or (known and not _redeclares(known, variable)):
                 raise self.cursor.mistake("PLC492", f"`{variable.name}` is declared twice", at=at)
@@ -235,12 +238,17 @@ class ModuleReader:
 
     def _resolve(self) -> None:
         """Look up what no scope declared: it must be a variable or function of the module."""
+        uses = [(user, name, at) for user, name, at in self.uses if not self._is_known(name)]
         for pending in self.pending:
             for name, at in pending.scopes.missing.items():
-                inside = name in pending.scopes.taken
-                if inside or (name not in self.variables and name not in self.functions):
-                    message = f"`{pending.function}` uses `{name}`, which nobody declares"
-                    self.found.add(self.cursor.mistake("PLC491", message, at=at).diagnostic)
+                if name in pending.scopes.taken or not self._is_known(name):
+                    uses.append((pending.function, name, at))
+        for user, name, at in uses[:_MOST_MISTAKES]:
+            message = f"`{user}` uses `{name}`, which nobody declares"
+            self.found.add(self.cursor.mistake("PLC491", message, at=at).diagnostic)
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.variables or name in self.functions
 
 
 _STARTS = LINKAGES | SPACES | {".entry", ".func", ".alias"}
