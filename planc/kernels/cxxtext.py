@@ -82,7 +82,7 @@ class CxxText:
         text = self.text[piece.start : piece.stop]
         if text == '"C"':
             return text
-        if piece.kind == "string" and len(text) > 1:
+        if piece.kind == "string" and len(text) > 1 and text.endswith('"'):
             return '"' + _blanked(text[1:-1]) + '"'
         return _blanked(text)
 

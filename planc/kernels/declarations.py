@@ -96,11 +96,14 @@ class _Scan:
         while at < len(self._tokens) and (self._tokens[at].is_name or self._tokens[at].text == "::"):
             names.append(self._tokens[at].text)
             at += 1
-        while at < len(self._tokens) and self._tokens[at].text not in ("{", ";", "(", ")", "=", ">", ","):
-            at += 1
+            if names[-1] in ("alignas", "__align__") and at < len(self._tokens):
+                at = closing(self._tokens, at) + 1 if self._tokens[at].text == "(" else at
+        if at < len(self._tokens) and self._tokens[at].text == ":":
+            while at < len(self._tokens) and self._tokens[at].text not in ("{", ";"):
+                at += 1
         if at >= len(self._tokens) or self._tokens[at].text != "{":
             return None
-        name = "".join(n for n in names if n not in ("final", "inline", "alignas"))
+        name = "".join(n for n in names if n not in ("final", "inline", "alignas", "__align__"))
         self._scopes.append(_Scope(name, closing(self._tokens, at)))
         return at + 1
 
