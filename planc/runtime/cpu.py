@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from planc.diagnostics import DeviceError, Diagnostic
-from planc.plan.program import Buffer, NodeKind, Program, Role
+from planc.plan.program import Buffer, Function, NodeKind, Program, Role
 from planc.ptx import parse
+from planc.ptx.syntax import Module
 from planc.runtime.cpu_nodes import RUN, Machine
 from planc.runtime.device import Instance, Job, Octets, Tensor
 from planc.runtime.devices import check_options
 from planc.runtime.images import image_for_interpreter, schedule_for, targets_of
 from planc.runtime.links import ArgumentBlob, Links
-from planc.simt import Memory, load_variables, prepare
+from planc.runtime.modules import compare_parameters, compare_sizes, symbol_of
+from planc.simt import Memory, PreparedKernel, load_variables, prepare
 
 POISON = 0xA5
 """What every byte of scratch holds before a replay."""
@@ -64,9 +66,9 @@ class CpuInstance:
             memory=memory,
             blob=ArgumentBlob(program),
             arrays=[np.empty(0, np.uint8)] * len(program.buffers),
-            kernels=[prepare(modules[f.module], f.symbol) for f in program.functions],
+            kernels=[_kernel(modules[f.module], f) for f in program.functions],
             variables=variables,
-            stdout=options.stdout or _print,
+            stdout=_sink(options.stdout),
             budget=options.budget,
         )
         self._addresses = np.zeros(len(program.buffers), np.uint64)
@@ -85,10 +87,10 @@ class CpuInstance:
         self._map(row, array)
 
     def _place_global(self, row: int, buffer: Buffer) -> None:
-        assert buffer.symbol is not None
-        module, symbol = buffer.symbol
-        address = self._machine.variables[module][symbol]
+        module, symbol = symbol_of(buffer)
+        address = self._machine.variables[module].addresses.get(symbol, 0)
         region = self._machine.memory.find(address)
+        compare_sizes(buffer, region.size if region else None)
         assert region is not None
         self._addresses[row] = address
         self._machine.arrays[row] = region.data
@@ -179,8 +181,21 @@ class CpuInstance:
             self._own.clear()
 
 
-def _print(text: str) -> None:
-    sys.stdout.write(text)
+def _kernel(module: Module, function: Function) -> PreparedKernel:
+    """Prepare a kernel whose parameters are the plan's."""
+    prepared = prepare(module, function.symbol)
+    found = module.functions[function.symbol].parameters
+    compare_parameters(function, tuple((p.offset, p.size) for p in found))
+    return prepared
+
+
+def _sink(write: Callable[[str], object] | None) -> Callable[[str], None]:
+    """Return what takes the text of printf; without ``write``, what standard output is at that moment."""
+
+    def sink(text: str) -> None:
+        (write or sys.stdout.write)(text)
+
+    return sink
 
 
 def _no_memory(program: Program) -> DeviceError:

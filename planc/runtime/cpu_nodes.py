@@ -16,7 +16,7 @@ from planc.runtime.boxes import Box, box_of
 from planc.runtime.device import Octets
 from planc.runtime.errors import node_facts, node_span
 from planc.runtime.links import ArgumentBlob
-from planc.simt import Memory, PreparedKernel
+from planc.simt import Memory, PreparedKernel, Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Machine:
     blob: ArgumentBlob
     arrays: list[Octets]
     kernels: Sequence[PreparedKernel]
-    variables: Sequence[Mapping[str, int]]
-    stdout: Callable[[str], object]
+    variables: Sequence[Variables]
+    stdout: Callable[[str], None]
     budget: int | None
 
 

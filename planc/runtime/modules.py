@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from planc.diagnostics import Diagnostic, ReplayError
-from planc.plan.program import Function, Image, Program, Role
+from planc.plan.program import Buffer, Function, Image, Program, Role
 from planc.runtime.driver import Driver, DriverFailure, Handle
 from planc.runtime.images import image_for_gpu
 
@@ -53,14 +53,20 @@ def _function(driver: Driver, module: Handle, function: Function) -> Handle:
     except DriverFailure as failure:
         raise _missing(failure, f"kernel `{function.name}` (`{function.symbol}`)") from None
     found = driver.parameters(handle)
+    if found is not None:
+        compare_parameters(function, found)
+    return handle
+
+
+def compare_parameters(function: Function, found: tuple[tuple[int, int], ...]) -> None:
+    """Raise PLC728 unless the image has the plan's parameters; ``found`` are their (offset, size)."""
     planned = tuple((p.offset, p.size) for p in function.parameters)
-    if found is not None and found != planned:
+    if found != planned:
         raise _unlike(
             f"kernel `{function.name}` has parameters (offset, size) {list(found)} in its image, and "
             f"{list(planned)} in the plan",
             function.symbol,
         )
-    return handle
 
 
 def _allow_shared(driver: Driver, program: Program, functions: tuple[Handle, ...]) -> None:
@@ -74,18 +80,31 @@ def _allow_shared(driver: Driver, program: Program, functions: tuple[Handle, ...
 
 def _variable(driver: Driver, modules: list[Handle], program: Program, row: int) -> tuple[int, int]:
     buffer = program.buffers[row]
-    if buffer.symbol is None:
-        raise _unlike(f"global `{buffer.name}` names no symbol", buffer.name)
-    module, symbol = buffer.symbol
+    module, symbol = symbol_of(buffer)
     try:
         address, nbytes = driver.variable(modules[module], symbol)
     except DriverFailure as failure:
         raise _missing(failure, f"global `{buffer.name}` (`{symbol}`)") from None
-    if nbytes != buffer.nbytes:
-        raise _unlike(
-            f"global `{buffer.name}` has {nbytes} bytes in its image, and {buffer.nbytes} in the plan", symbol
-        )
+    compare_sizes(buffer, nbytes)
     return address, nbytes
+
+
+def symbol_of(buffer: Buffer) -> tuple[int, str]:
+    """Return (module row, symbol) of a global. Raises PLC728 where it has none."""
+    if buffer.symbol is None:
+        raise _unlike(f"global `{buffer.name}` names no symbol", buffer.name)
+    return buffer.symbol
+
+
+def compare_sizes(buffer: Buffer, found: int | None) -> None:
+    """Raise PLC728 unless the image has the global, in the plan's size; ``found`` None: it has not."""
+    _, symbol = symbol_of(buffer)
+    if found is None:
+        raise _unlike(f"global `{buffer.name}` (`{symbol}`) is not in its image", symbol)
+    if found != buffer.nbytes:
+        raise _unlike(
+            f"global `{buffer.name}` has {found} bytes in its image, and {buffer.nbytes} in the plan", symbol
+        )
 
 
 def _missing(failure: DriverFailure, what: str) -> Exception:
