@@ -12,7 +12,7 @@ from planc.plan.findings import Findings
 from planc.plan.program import Plan
 from planc.plan.rules.arguments import arguments
 from planc.plan.rules.blobs import blobs
-from planc.plan.rules.boxes import boxes
+from planc.plan.rules.boxes import boxes, well_formed
 from planc.plan.rules.declared import declared, plan_texts
 from planc.plan.rules.effects import effects
 from planc.plan.rules.operations import operations
@@ -28,7 +28,7 @@ Rule = Callable[[Scope], None]
 STAGES: tuple[tuple[Rule, ...], ...] = (
     (declared,),
     (references,),
-    (parameters,),
+    (parameters, well_formed),
     (boxes, operations, arguments, edges, orders, placements),
     (effects, coverage),
 )

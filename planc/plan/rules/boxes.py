@@ -14,13 +14,7 @@ from planc.plan.rules.scope import Scope
 
 
 def boxes(scope: Scope) -> None:
-    """Check all boxes by themselves, then those of effects, fills and copies against their buffers.
-
-    PLC645 for a malformed box, PLC644 for one outside its buffer, PLC646 for one that would write a byte
-    twice.
-    """
-    if not _well_formed(scope):
-        return
+    """PLC644 for a box outside its buffer, PLC646 for one that would write a byte twice."""
     low, high = scope.corners
     _effects(scope, low, high)
     program = scope.program
@@ -37,7 +31,8 @@ def boxes(scope: Scope) -> None:
             scope.found.rows("PLC646", name, twice[rows[box]], "{row} writes a byte twice", node)
 
 
-def _well_formed(scope: Scope) -> bool:
+def well_formed(scope: Scope) -> None:
+    """PLC645 for a box or an axis with a count, an item or a distance that no buffer has."""
     program, found = scope.program, scope.found
     axes, rows = program.axes, program.boxes
     most = np.uint64(limits.BUFFER_BYTES)
@@ -46,9 +41,9 @@ def _well_formed(scope: Scope) -> bool:
     bad = (count == 0) | (count > most) | (reach > most)
     far = ~bad & (count > 1) & (count - np.uint64(1) > most // np.maximum(reach, np.uint64(1)))
     message = "row {row} of `axes` has a count or a stride out of bounds"
-    wrong = found.rows("PLC645", "axes", bad | far, message)
+    found.rows("PLC645", "axes", bad | far, message)
     bad = (rows["item"] == 0) | (rows["axes"] > limits.BOX_AXES) | (magnitude(rows["offset"]) > most)
-    return not found.rows("PLC645", "boxes", bad, "row {row} of `boxes` is malformed") and not wrong
+    found.rows("PLC645", "boxes", bad, "row {row} of `boxes` is malformed")
 
 
 def magnitude(values: Column) -> Column:
