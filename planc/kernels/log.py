@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from planc.kernels.escapes import unescaped
 from planc.kernels.sources import SourceSet
 
 _HEAD = re.compile(
@@ -140,7 +141,7 @@ def cuda_place(ptx: str, line: int) -> Place | None:
     for text in reversed(lines[: max(line, 0)]):
         match = _LOC.match(text)
         if match is not None:
-            names = {m[1]: m[2] for m in map(_FILE.match, lines) if m}
+            names = {m[1]: unescaped(m[2]) for m in map(_FILE.match, lines) if m}
             name = names.get(match[1])
             return None if name is None else Place(name, int(match[2]), int(match[3]))
         if text.startswith((".visible", ".entry", ".func", ".weak", "}")):

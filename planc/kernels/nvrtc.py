@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from planc.kernels.escapes import escaped, unescaped
 from planc.kernels.sources import SourceSet
 
 # NVRTC looks beside the main file for what is not in memory; nothing lies beside this name.
@@ -92,8 +94,8 @@ def relative_files(ptx: str, include: Sequence[Path]) -> str:
     folders = sorted((f"{folder.as_posix()}/" for folder in include), key=len, reverse=True)
 
     def relative(match: re.Match[str]) -> str:
-        path = match[2].replace("\\\\", "/")
-        return f'{match[1]}"{_relative(path, here, folders)}"{match[3]}'
+        path = unescaped(match[2]).replace(os.sep, "/")
+        return f'{match[1]}"{escaped(_relative(path, here, folders))}"{match[3]}'
 
     return _FILE.sub(relative, ptx)
 
@@ -105,7 +107,7 @@ def _relative(path: str, here: str, folders: Sequence[str]) -> str:
     if path.startswith(here):
         return path[len(here) :]
     # An absolute path can come only from a #line of the author's.
-    return path.rsplit("/", 1)[-1] if re.match(r"/|[A-Za-z]:", path) else path
+    return re.split(r"[/\\]", path)[-1] if re.match(r"/|[A-Za-z]:", path) else path
 
 
 def _working_folder() -> str:

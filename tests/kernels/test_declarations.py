@@ -198,7 +198,7 @@ def test_parse_type() -> None:
 
 def test_damaged_sources_raise_nothing() -> None:
     text = (
-        'extern "C" __global__ void __launch_bounds__(256) f(const float* __restrict__ a[3], int n = (2 < 3));'
+        'extern "C" __global__ void __launch_bounds__(256) f(const float* __restrict__ a[3], int n = 2);'
         "namespace a { template <class T, int N> __global__ void g(V<T, N>* v, void (*p)(int), T... t) {} }"
     )
     random_ = random.Random(11)
