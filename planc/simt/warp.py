@@ -238,7 +238,7 @@ def reduce(f: Fragment, mode: str, a: Bits, members: Lanes) -> Bits:
     _, group = np.unique(warps << 32 | members, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    totals: Bits = _REDUCTIONS[mode].reduceat(a[order], starts)
+    totals: Bits = _REDUCTIONS[mode].reduceat(a[order], starts, dtype=a.dtype)
     return totals[group]
 
 
