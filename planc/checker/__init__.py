@@ -1,1 +1,5 @@
-"""Proves a Schedule against its Program; never imports the passes."""
+"""Proves a Schedule against its Program."""
+
+from planc.checker.schedule import check_schedule
+
+__all__ = ["check_schedule"]

@@ -56,7 +56,7 @@ def name_cure(kind: str, name: str, known: Iterable[str]) -> str:
     if near is not None:
         return f"the closest {kind} is `{near}`"
     if not names:
-        return f"the file declares no {kind}"
+        return f"there is no {kind}"
     shown = ", ".join(f"`{n}`" for n in names[:8])
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"the file declares {shown}{more}"
+    return f"known are {shown}{more}"

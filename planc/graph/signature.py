@@ -153,7 +153,8 @@ class _Check:
         if dtype_name is None and mine is not None:
             dtype_name = mine.dtype
         dtype = None if dtype_name is None else DTYPES[dtype_name]
-        name = theirs.name if theirs is not None else mine.name if mine is not None else f"parameter {index}"
+        names = (theirs and theirs.name, mine and mine.name, f"parameter {index}")
+        name = next(n for n in names if n)
         parameter = Parameter(
             index,
             name,
@@ -175,7 +176,7 @@ class _Check:
     def _related(self, theirs: SourceParameter | None) -> tuple[Related, ...]:
         if theirs is None or theirs.line < 1:
             return ()
-        place = Span(self._file, theirs.line, max(theirs.column, 1))
+        place = Span(theirs.file or self._file, theirs.line, max(theirs.column, 1))
         return (Related(f"the source declares `{theirs.text} {theirs.name}`", place),)
 
     def _compare(self, mine: DeclaredParameter, theirs: SourceParameter, dtype: str | None) -> None:

@@ -16,6 +16,7 @@ from planc.hazards.redundant import redundant_edges
 from planc.kernels.artifact import KernelArtifact
 from planc.plan.program import Program
 from planc.source.flat import FlatGraph
+from planc.source.sites import edit_after
 
 
 def check_graph(
@@ -64,4 +65,8 @@ def _racing(races: Races) -> set[tuple[int, int]]:
 
 
 def _edit(flat: FlatGraph, row: int, references: Sequence[str]) -> Fix | None:
-    return None
+    site = flat.nodes[row].site
+    edit = edit_after(site, references)
+    if edit is None:
+        return None
+    return Fix(f"add `{', '.join(references)}` to `after:` of `{site.pattern}`", (edit,))
