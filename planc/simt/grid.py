@@ -60,6 +60,7 @@ class _Runner:
         self.chunks = 0
         self.resident: list[Chunk] = []
         self._before: object = None
+        self._served = 0
 
     def start(self) -> None:
         """Start the next chunk; it stays resident if it spins."""
@@ -75,10 +76,14 @@ class _Runner:
     def serve(self, *, last: bool) -> None:
         """Give every resident chunk a turn; ``last`` says that no other will start."""
         effects = self.launch.effects
+        if not last and effects == self._served:
+            # Nothing that they could wait for has happened since their last turn.
+            return
         for chunk in list(self.resident):
             chunk.wake()
             if chunk.run():
                 self.resident.remove(chunk)
+        self._served = self.launch.effects
         if not self.resident or not last or self.launch.effects != effects:
             self._before = None
             return
