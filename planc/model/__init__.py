@@ -31,6 +31,7 @@ from planc.model.nodes import (
     UseNode,
 )
 from planc.model.schema import fragment_schema, json_schema
+from planc.model.units import SECTIONS, UNITS
 
 __all__ = [
     "DTYPE_NAMES",
@@ -39,6 +40,8 @@ __all__ = [
     "ORDERS",
     "PARAMETER_KINDS",
     "ROLES",
+    "SECTIONS",
+    "UNITS",
     "BufferLong",
     "CopyLong",
     "CopyNode",

@@ -6,12 +6,14 @@ from planc.source.expressions.compiler import (
     Expression,
     compile_node,
     compile_text,
+    constant,
 )
-from planc.source.expressions.fault import Fault, Mistake
-from planc.source.expressions.lexical import parse
+from planc.source.expressions.fault import BROKEN, Fault, Mistake
+from planc.source.expressions.lexical import is_plain_name, parse
 from planc.source.expressions.operators import FUNCTIONS, Number, kind_of
 
 __all__ = [
+    "BROKEN",
     "FUNCTIONS",
     "RESERVED",
     "Environment",
@@ -21,6 +23,8 @@ __all__ = [
     "Number",
     "compile_node",
     "compile_text",
+    "constant",
+    "is_plain_name",
     "kind_of",
     "parse",
 ]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from planc.source.expressions.fault import Fault, Mistake
+from planc.source.expressions.fault import BROKEN, FOLLOWS, Fault, Mistake
 from planc.source.expressions.lexical import parse
 from planc.source.expressions.operators import (
     BINARY,
@@ -58,6 +58,11 @@ def compile_text(text: str, base: int, limits: Limits) -> Expression:
     """
     node, lead = parse(text, base, limits)
     return compile_node(node, text, lead, base, limits)
+
+
+def constant(value: Number, text: str) -> Expression:
+    """Return the expression that is always ``value``, written as ``text``."""
+    return Expression(text, 0, len(text), frozenset(), lambda environment: value)
 
 
 def compile_node(node: ast.expr, text: str, lead: int, base: int, limits: Limits) -> Expression:
@@ -223,6 +228,8 @@ _BUILDERS: Mapping[type[ast.expr], Callable[..., Evaluate]] = {
 
 def _no_number(name: str, value: object, environment: Environment, start: int, end: int) -> Fault:
     """Return the fault of a name that is unknown, or known as something else than a number."""
+    if value is BROKEN:
+        return Fault(FOLLOWS, "", start, end)
     if value is not None:
         cure = "an expression uses symbols, loop variables and number parameters"
         return Fault("PLC137", f"`{name}` is {value}, not a number known now", start, end, cure)

@@ -5,6 +5,19 @@ from __future__ import annotations
 from planc.source.report import Report
 from planc.source.syntax import Text
 
+FOLLOWS = ""
+
+
+class Broken:
+    """What a name stands for whose own value could not be had."""
+
+    def __str__(self) -> str:
+        """Return what it is."""
+        return "broken"
+
+
+BROKEN = Broken()
+
 
 class Fault(Exception):
     """A mistake in a text, from character ``start`` up to ``end``."""
@@ -19,8 +32,9 @@ class Fault(Exception):
         self.help = help
 
     def report(self, report: Report, where: Text) -> None:
-        """Report it at its place in ``where``."""
-        report.add(self.code, self.message, where.part(self.start, self.end), help=self.help)
+        """Report it at its place in ``where``; what follows from an older mistake stays silent."""
+        if self.code != FOLLOWS:
+            report.add(self.code, self.message, where.part(self.start, self.end), help=self.help)
 
 
 class Mistake(Exception):

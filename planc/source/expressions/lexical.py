@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from keyword import iskeyword
 
 from planc.source.expressions.fault import Fault
 from planc.source.limits import Limits
@@ -47,6 +48,11 @@ def parse(text: str, base: int, limits: Limits) -> tuple[ast.expr, int]:
         raise Fault("PLC131", "this cannot be read as an expression", lead + at, lead + at + 1) from None
     except (MemoryError, RecursionError, ValueError):
         raise Fault("PLC134", "the expression is nested too deeply", lead, end) from None
+
+
+def is_plain_name(text: str) -> bool:
+    """Return whether ``text`` is nothing but a name: most texts are, and need no parser."""
+    return text.isidentifier() and text.isascii() and not iskeyword(text)
 
 
 def _check_characters(body: str, lead: int) -> None:

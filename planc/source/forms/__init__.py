@@ -27,7 +27,7 @@ from planc.source.forms.declarations import (
     parse_kind,
     parse_scalar,
 )
-from planc.source.forms.indices import Ellipsis, IndexForm, SliceForm
+from planc.source.forms.indices import Dots, IndexForm, SliceForm
 from planc.source.forms.operations import (
     ArgumentForm,
     CallForm,
@@ -97,7 +97,7 @@ __all__ = [
     "CallForm",
     "CopyForm",
     "DataForm",
-    "Ellipsis",
+    "Dots",
     "EntryForm",
     "Expression",
     "FileForm",

@@ -18,11 +18,11 @@ class SliceForm:
     step: Expression | None
 
 
-class Ellipsis:
+class Dots:
     """``...``, in views only."""
 
 
-IndexForm = Expression | SliceForm | Ellipsis
+IndexForm = Expression | SliceForm | Dots
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +61,5 @@ class Syntax:
             ends = (node.lower, node.upper, node.step)
             return SliceForm(*[None if end is None else self.expression(end) for end in ends])
         if isinstance(node, ast.Constant) and node.value is ...:
-            return Ellipsis()
+            return Dots()
         return self.expression(node)

@@ -7,10 +7,11 @@ PLC143 for a view, and the codes of expressions.
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 
-from planc.source.expressions import Expression, Fault, compile_text, parse
+from planc.source.expressions import RESERVED, Expression, Fault, compile_text, is_plain_name, parse
 from planc.source.forms.indices import IndexForm, Syntax
 from planc.source.limits import Limits
 
@@ -92,6 +93,10 @@ class IdForm:
 
 def parse_view(text: str, limits: Limits, base: int = 0) -> ViewForm:
     """Read a view."""
+    name = text.strip()
+    if is_plain_name(name):
+        start = base + len(text) - len(text.lstrip())
+        return ViewForm(name, None, start, start + len(name), name)
     node, lead = parse(text, base, limits)
     return _view(Syntax(text, lead, base, limits), node)
 
@@ -110,10 +115,10 @@ def parse_call(text: str, limits: Limits) -> CallForm:
         cure = f"write `{node.id}()`" if isinstance(node, ast.Name) else "write it as `name(parameter=value)`"
         raise Fault("PLC141", "this is not a call", *syntax.place(node), cure)
     given = [ArgumentForm(None, _value(syntax, argument), *syntax.place(argument)) for argument in node.args]
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise Fault("PLC132", "`**` before a name is not part of the language", *syntax.place(keyword))
-        given.append(ArgumentForm(keyword.arg, _value(syntax, keyword.value), *syntax.place(keyword)))
+    for pair in node.keywords:
+        if pair.arg is None:
+            raise Fault("PLC132", "`**` before a name is not part of the language", *syntax.place(pair))
+        given.append(ArgumentForm(pair.arg, _value(syntax, pair.value), *syntax.place(pair)))
     return CallForm(node.func.id, tuple(given), *syntax.place(node.func))
 
 
@@ -158,6 +163,7 @@ def parse_loop(text: str, limits: Limits) -> LoopForm:
         raise Fault("PLC144", "`range` takes one to three arguments, without names", *syntax.place(node))
     parts = [syntax.expression(argument) for argument in node.args]
     place = head.span("name")
+    _check_word(head.group("name"), head.group("name") in RESERVED, *place)
     if len(parts) == 1:
         return LoopForm(head.group("name"), *place, None, parts[0], None)
     return LoopForm(head.group("name"), *place, parts[0], parts[1], parts[2] if len(parts) == 3 else None)
@@ -170,6 +176,7 @@ def parse_id(text: str, limits: Limits) -> IdForm:
         raise Fault(
             "PLC129", f"`{text.strip()[:40]}` is not a name for a node", 0, len(text), "write `a` or `a[t]`"
         )
+    _check_word(match.group("name"), False, *match.span("name"))
     inside = match.group("variables")
     if inside is None:
         return IdForm(match.group("name"), (), text.strip())
@@ -180,6 +187,12 @@ def parse_id(text: str, limits: Limits) -> IdForm:
         variables.append((piece.strip(), start, max(start + len(piece.strip()), start + 1)))
         at += len(piece) + 1
     return IdForm(match.group("name"), tuple(variables), text.strip())
+
+
+def _check_word(name: str, reserved: bool, start: int, end: int) -> None:
+    if reserved or keyword.iskeyword(name):
+        message = f"`{name}` is a word of the expression language"
+        raise Fault("PLC129", message, start, end, "choose another name")
 
 
 def _view(syntax: Syntax, node: ast.expr) -> ViewForm:

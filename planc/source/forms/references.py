@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from planc.source.expressions import Expression, Fault, parse
-from planc.source.forms.indices import Ellipsis, SliceForm, Syntax
+from planc.source.expressions import Expression, Fault, is_plain_name, parse
+from planc.source.forms.indices import Dots, SliceForm, Syntax
 from planc.source.limits import Limits
 
 
@@ -41,6 +41,8 @@ class ReferenceForm:
 
 def parse_references(text: str, limits: Limits) -> tuple[ReferenceForm, ...]:
     """Read references with commas. Raises Fault PLC142 for what is none, and the codes of expressions."""
+    if is_plain_name(text):
+        return (ReferenceForm((PartForm(text, (), 0, len(text)),), 0, len(text), text),)
     node, lead = parse(text, 0, limits)
     syntax = Syntax(text, lead, 0, limits)
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -69,7 +71,7 @@ def _indices(syntax: Syntax, node: ast.expr) -> tuple[NodeIndex | SliceForm, ...
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     found: list[NodeIndex | SliceForm] = []
     for part, index in zip(nodes, syntax.indices(node), strict=True):
-        if isinstance(index, Ellipsis):
+        if isinstance(index, Dots):
             raise Fault("PLC142", "`...` names no node", *syntax.place(part), "write `:` for each axis")
         found.append(index if isinstance(index, SliceForm) else _index(syntax, part, index))
     return tuple(found)

@@ -50,8 +50,6 @@ def parse_entry(text: str, limits: Limits) -> EntryForm:
     name = check_function(body[start:end], start)
     if open_ is None:
         return EntryForm(name, start, start + len(name), None)
-    if not body.endswith(")"):
-        raise Fault("PLC139", "the bracket of the parameters is not closed", open_, open_ + 1)
     return EntryForm(name, start, start + len(name), _parameters(body[open_ + 1 : -1], open_ + 1, limits))
 
 
@@ -92,12 +90,14 @@ def _pointee(word: str, pointer: bool, start: int, end: int) -> str | None:
 
 
 def _parameters_at(text: str) -> int | None:
-    """Return where the bracket of the parameters opens: the first outside of template arguments."""
+    """Return where the bracket opens that the text ends with; one in template arguments is not it."""
+    if not text.endswith(")"):
+        return None
     depth = 0
-    for at, character in enumerate(text):
-        if character == "(" and depth == 0:
+    for at in range(len(text) - 1, -1, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
             return at
-        depth += (character in "<(") - (character in ">)")
     return None
 
 

@@ -2,11 +2,12 @@
 
 from planc.source.syntax.json_reader import read_json
 from planc.source.syntax.text import SourceText, check_text, label_of, read_source
-from planc.source.syntax.tree import Mapping, Scalar, Sequence, Text, Tree
+from planc.source.syntax.tree import Mapping, PinnedText, Scalar, Sequence, Text, Tree
 from planc.source.syntax.yaml_reader import PureParser, fastest_parser, read_yaml
 
 __all__ = [
     "Mapping",
+    "PinnedText",
     "PureParser",
     "Scalar",
     "Sequence",

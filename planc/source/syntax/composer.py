@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from planc.diagnostics import Related, Span
@@ -11,6 +12,8 @@ from planc.source.syntax import tree
 from planc.source.syntax.scalars import TooLarge, resolve
 from planc.source.syntax.text import FORBIDDEN, SourceText
 from planc.source.syntax.tree import Scalar, Tree
+
+_ANCHOR = re.compile(r"&\S+[ ]+")
 
 
 class Unreadable(Exception):
@@ -75,7 +78,8 @@ class Composer:
         """Take a scalar."""
         start, end = event.start_mark, event.end_mark
         style = event.style or ""
-        place = (start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        column = start.column + 1 + (self._anchor_width(start) if event.anchor else 0)
+        place = (start.line + 1, column, end.line + 1, end.column + 1)
         if style in ("|", ">"):
             place = self._trimmed(place)
         scalar = self._last = Scalar(self.source, place, event.value, event.value, style)
@@ -105,6 +109,8 @@ class Composer:
         """
         frame = self._stack.pop()
         container = frame.container
+        if isinstance(container, tree.Mapping):
+            container.tail = frame.end
         if container.flow:
             frame.end = (event.end_mark.line + 1, event.end_mark.column + 1)
         container.end_line, container.end_column = frame.end
@@ -220,6 +226,11 @@ class Composer:
         while end > line and not self.source.lines[end - 1].strip():
             end -= 1
         return line, column, end, len(self.source.lines[end - 1]) + 1
+
+    def _anchor_width(self, start: Any) -> int:
+        """Return how far an anchor pushes the value that it names; its mark is the anchor's."""
+        match = _ANCHOR.match(self.source.lines[start.line], start.column)
+        return match.end() - start.column if match else 0
 
     def _resolve(self, scalar: Scalar) -> None:
         try:

@@ -110,6 +110,7 @@ class _Reader:
             key, at = self._string(at)
             at = self._expect(at, ":", "a colon belongs here, between key and value")
             value, at = self._value(at)
+            found.tail = self._place(at)
             if key.text in found.keys:
                 report_duplicate(self.report, found.keys[key.text], key)
             else:

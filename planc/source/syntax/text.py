@@ -67,7 +67,7 @@ def read_source(path: Path, limits: Limits, report: Report, where: Span | None =
         report.add("PLC101", f"`{label}` cannot be read: {why.lower()}", place, facts={"file": label})
         return None
     text = decode(data, label, limits, report)
-    return None if text is None else SourceText.of(label, path.parent, text)
+    return None if text is None else SourceText.of(label, path.parent.absolute(), text)
 
 
 def decode(data: bytes, label: str, limits: Limits, report: Report) -> str | None:

@@ -6,6 +6,7 @@ it is built along the way, so that nothing is walked twice.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from planc.diagnostics import Span
@@ -30,6 +31,18 @@ class Text(Protocol):
     def part(self, start: int, end: int) -> Span:
         """Where the characters from ``start`` up to ``end`` stand."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedText:
+    """A text all of whose parts stand at one place: it is not in a file as it is."""
+
+    text: str
+    span: Span
+
+    def part(self, start: int, end: int) -> Span:
+        """Return the one place."""
+        return self.span
 
 
 class Tree:
@@ -140,14 +153,18 @@ class Sequence(Tree):
 
 
 class Mapping(Tree):
-    """A mapping in file order, each key once; ``flow`` when it stands in braces."""
+    """A mapping in file order, each key once; ``flow`` when it stands in braces.
 
-    __slots__ = ("_plain", "flow", "keys", "values")
+    ``tail`` is the line and column where its last value ends.
+    """
+
+    __slots__ = ("_plain", "flow", "keys", "tail", "values")
 
     def __init__(self, source: SourceText, line: int, column: int, flow: bool) -> None:
         """Begin an empty mapping."""
         super().__init__(source, line, column, line, column)
         self.flow = flow
+        self.tail = (line, column)
         self.keys: dict[str, Scalar] = {}
         self.values: dict[str, Tree] = {}
         self._plain: dict[str, Any] = {}
