@@ -280,14 +280,21 @@ class DrivenInstance:
         if replay <= self._settled:
             return True
         with self._calls(f"replay {replay}"):
-            return self._flight.done(replay)
+            return self._complete(replay, self._flight.done(replay))
 
     def wait(self, replay: int, timeout: float | None) -> bool:
         """Wait at most ``timeout`` seconds; return whether the replay is complete."""
         if replay <= self._settled:
             return True
         with self._told(f"replay {replay}"):
-            return self._flight.wait(replay, timeout)
+            return self._complete(replay, self._flight.wait(replay, timeout))
+
+    def _complete(self, replay: int, complete: bool) -> bool:
+        """Remember that a replay is complete: it stays so, whatever happens to the device."""
+        if complete:
+            with self._lock:
+                self._settled = max(self._settled, replay)
+        return complete
 
     def close(self) -> None:
         """Wait for what is in flight and free everything; idempotent."""

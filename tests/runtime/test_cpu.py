@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from planc.runtime.cpu import POISON
 from planc.runtime.loaded import LoadedPlan
 from tests.runtime.kernels import BUMP, HELLO, LOOP, WIDE
 from tests.runtime.programs import AXPY, Maker, View, axpy_maker
+from tests.runtime.views import random_case
 
 F32 = np.float32
 
@@ -108,59 +107,18 @@ def test_an_overrun_is_caught_with_its_node_even_in_an_arena(memory: str) -> Non
         exe.replay(n=8).wait()  # the executable is as good as before
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(80))
 def test_fills_and_copies_against_numpy(seed: int) -> None:
     """Random views of random arrays, on the CPU device and on the fake one."""
-    rng = random.Random(seed)
-    dtype, numpy = rng.choice([("u8", np.uint8), ("i16", np.int16), ("f32", F32), ("f64", np.float64)])
-    rank = rng.randint(1, 4)
-    shapes = [[rng.randint(1, 6) for _ in range(rank)] for _ in range(2)]
-    maker = Maker("views")
-    maker.buffer("u", dtype, shapes[0])
-    maker.buffer("v", dtype, shapes[1], Role.INPUT)
-    size = np.dtype(numpy).itemsize
-    item = rng.choice([n for n in (1, 2, 4) if n <= size])
-    u = np.random.default_rng(seed).integers(0, 256, (*shapes[0], size), np.uint8).view(numpy)[..., 0]
-    v = (
-        np.random.default_rng(~seed & 0xFFFF)
-        .integers(0, 256, (*shapes[1], size), np.uint8)
-        .view(numpy)[..., 0]
-    )
-    wanted, after = u.copy(), []
-    for n in range(6):
-        index = tuple(random_slice(rng, count) for count in shapes[0])
-        part = wanted[index]
-        if rng.random() < 0.5:
-            pattern = rng.getrandbits(8 * item)
-            maker.fill(f"n{n}", View("u", index), pattern, item, after=after)
-            part[...] = np.frombuffer(pattern.to_bytes(item, "little") * (size // item), numpy)[0]
-        elif all(a <= b for a, b in zip(part.shape, shapes[1], strict=True)):
-            source = tuple(
-                slice(rng.randint(0, b - a), None) for a, b in zip(part.shape, shapes[1], strict=True)
-            )
-            source = tuple(slice(s.start, s.start + a) for s, a in zip(source, part.shape, strict=True))
-            maker.copy(f"n{n}", View("u", index), View("v", source), after=after)
-            part[...] = v[source]
-        else:
-            maker.join(f"n{n}", after=after)
-        after = [f"n{n}"]
-    plan = load(maker.plan())
+    case = random_case(seed)
+    plan = load(case.plan)
     for device in ("cpu", "fake"):
         with plan.instantiate(device) as exe:
-            exe.write("u", u)
-            exe.write("v", v)
+            exe.write("u", case.u)
+            exe.write("v", case.v)
             exe.replay().wait()
-            assert exe.read("u").tobytes() == wanted.tobytes(), device
-            assert exe.read("v").tobytes() == v.tobytes()
-
-
-def random_slice(rng: random.Random, count: int) -> slice:
-    start, stop = sorted((rng.randint(0, count - 1), rng.randint(1, count)))
-    stop = max(stop, start + 1)
-    step = rng.choice((1, 1, 2, 3))
-    if rng.random() < 0.25:
-        return slice(stop - 1, start - 1 if start else None, -step)
-    return slice(start, stop, step)
+            assert exe.read("u").tobytes() == case.wanted.tobytes(), device
+            assert exe.read("v").tobytes() == case.v.tobytes()
 
 
 def test_state_is_kept_and_reset() -> None:
