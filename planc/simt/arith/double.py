@@ -145,7 +145,9 @@ def odd(total: Bits, error: Bits) -> Bits:
 def _fast_fma(a: Bits, b: Bits, c: Bits) -> Bits:
     product, low = two_product(a, b)
     total, error = two_sum(product, c)
-    return total + odd(*two_sum(error, low))
+    correction = odd(*two_sum(error, low))
+    # Adding +0 would turn an exact -0 into +0.
+    return np.where(correction == 0, total, total + correction)
 
 
 def _safe(a: Bits, b: Bits, c: Bits, product: Bits) -> Bits:
