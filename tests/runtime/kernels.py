@@ -155,3 +155,32 @@ WILD = (
 """
 )
 """Stores to ``x`` plus ``distance`` bytes."""
+
+SPIN = (
+    _HEAD
+    + """
+.visible .entry spin(.param .u64 log, .param .u64 cycles, .param .u32 tag)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [log];
+  ld.param.u64 %rd2, [cycles];
+  ld.param.u32 %r1, [tag];
+  mov.u64 %rd3, %clock64;
+again:
+  mov.u64 %rd4, %clock64;
+  sub.u64 %rd5, %rd4, %rd3;
+  setp.lt.u64 %p1, %rd5, %rd2;
+  @%p1 bra again;
+  ld.global.u32 %r2, [%rd1];
+  add.u32 %r2, %r2, 1;
+  st.global.u32 [%rd1], %r2;
+  mul.wide.u32 %rd6, %r2, 4;
+  add.u64 %rd7, %rd1, %rd6;
+  st.global.u32 [%rd7], %r1;
+  ret;
+}
+"""
+)
+"""Waits for ``cycles``, then appends ``tag`` to ``log``, whose first element counts the others. For GPUs."""
