@@ -39,7 +39,7 @@ class Update:
     @property
     def is_integer(self) -> bool:
         """Whether operands are integers or plain bits."""
-        return self.type[0] in "bus" and "x" not in self.type
+        return self.type[0] in "bus" and self.type[1:].isdigit()
 
 
 def serve(view: Bits, index: Index, values: list[Bits], update: Update) -> tuple[Bits, bool]:
@@ -183,7 +183,8 @@ def _float_sums(
     typed = view.view(dtype)
     if update.flushes and (_has_tiny(terms) or _has_tiny(held)):
         return None
-    np.add.at(typed, index, terms)
+    with np.errstate(all="ignore"):
+        np.add.at(typed, index, terms)
     if np.isfinite(typed[groups.places]).all():
         return values[0]
     typed[groups.places] = held

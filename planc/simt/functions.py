@@ -178,6 +178,9 @@ class FunctionBuilder:
         block.constants = tuple(sorted(touched & decoder.uniform))
         block.uses = tuple(sorted({*slots.uses[number], *(touched - decoder.uniform)}))
         block.writes, block.live = slots.writes[number], slots.live[number]
+        if isinstance(block.end, ends.Call):
+            # The results of a call are written when it returns, not when the block ends.
+            block.writes &= ~sum({1 << slot for slot in block.end.site.results if slot >= 0})
         if raw.gate is not None and is_barrier(raw.gate):
             assert isinstance(block.gate, BarrierGate | WarpGate)
             block.gate.following = code.blocks[raw.end.targets[0]]

@@ -67,8 +67,8 @@ def test_switch() -> None:
     device.run("pick", 1, 256, device.array("x", x), device.array("y", y))
 
     def one(i: int, v: int) -> int:
-        table = {0: i, 1: 3 * i, 2: 2 - 100 + i, 3: 3 + i, 4: -i, 5: 77, 6: i * i, 7: 1 << (i & 7), 8: i // 3}
-        return table.get(v, -1)
+        table = [i, 3 * i, 2 - 100 + i, 3 + i, -i, 77, i * i, 1 << (i & 7), i // 3]
+        return table[v] if 0 <= v < 9 else -1
 
     assert y.tolist() == [one(i, int(v)) for i, v in enumerate(x)]
 
@@ -108,7 +108,11 @@ __device__ __noinline__ int square(int v) { return v * v; }
 __device__ __noinline__ int negate(int v) { return -v; }
 typedef int (*Op)(int);
 __device__ Op ops[3] = {twice, square, negate};
-__device__ __noinline__ int sum_of(const int* local, int n) { int s = 0; while (n-- > 0) s += local[n]; return s; }
+__device__ __noinline__ int sum_of(const int* local, int n) {
+  int s = 0;
+  while (n-- > 0) s += local[n];
+  return s;
+}
 extern "C" __global__ void structs(float* out) {
   int i = threadIdx.x;
   Vec a = {1.0f * i, 2.0f, 3.0f, i};
@@ -200,8 +204,8 @@ def test_printf_follows_c() -> None:
     device = cuda(r"""
     extern "C" __global__ void say(float x, long long big) {
       if (threadIdx.x % 2 == 0)
-        printf("%d|%5u|%-6x|%08.3f|%e|%g|%s|%c|%lld|%+d|%%|%#x|%.3s|%5.1f|%*d\n", -3, 7u, 255, x, 12345.678, 0.5, "text",
-               'A' + threadIdx.x, big, 5, 255, "abcdef", 2.25, 6, 42);
+        printf("%d|%5u|%-6x|%08.3f|%e|%g|%s|%c|%lld|%+d|%%|%#x|%.3s|%5.1f|%*d\n", -3, 7u, 255, x, 12345.678,
+               0.5, "text", 'A' + threadIdx.x, big, 5, 255, "abcdef", 2.25, 6, 42);
       if (threadIdx.x == 1) printf("plain\n");
       if (threadIdx.x == 3) printf("%p %p\n", (void*)0x1234, (void*)0);
     }""")
@@ -244,7 +248,11 @@ def test_trap_is_reported() -> None:
     [
         ("void* p = malloc(16); *(int*)p = 1;", "PLC759", "call malloc"),
         ("__brkpt();", "PLC750", "brkpt"),
-        ('asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(*out) : "l"(0ull));', "PLC750", "ldmatrix"),
+        (
+            'asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(*out) : "l"(0ull));',
+            "PLC750",
+            "ldmatrix",
+        ),
     ],
 )
 def test_what_is_not_supported_is_refused_when_prepared(body: str, code: str, form: str) -> None:
@@ -257,9 +265,12 @@ def test_what_is_not_supported_is_refused_when_prepared(body: str, code: str, fo
 
 
 def test_unknown_kernel_and_missing_function() -> None:
-    device = cuda(r"""
+    device = cuda(
+        r"""
     extern __device__ int elsewhere(int);
-    extern "C" __global__ void k(int* out) { *out = elsewhere(1); }""", "-rdc=true")
+    extern "C" __global__ void k(int* out) { *out = elsewhere(1); }""",
+        "-rdc=true",
+    )
     with pytest.raises(ReplayError, match=r"PLC751.*no kernel `nope`.*`k`"):
         prepare(device.module, "nope")
     with pytest.raises(ReplayError, match=r"PLC751.*elsewhere"):

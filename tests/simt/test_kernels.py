@@ -42,7 +42,9 @@ def test_stencil_in_two_dimensions() -> None:
     nx, ny = 70, 45
     u = np.random.default_rng(1).standard_normal((ny, nx)).astype(np.float32)
     v = np.zeros_like(u)
-    device.run("step", (3, 6, 1), (32, 8, 1), device.array("u", u), device.array("v", v), np.int32(nx), np.int32(ny))
+    device.run(
+        "step", (3, 6, 1), (32, 8, 1), device.array("u", u), device.array("v", v), np.int32(nx), np.int32(ny)
+    )
     expected = u.copy()
     expected[1:-1, 1:-1] = ((u[1:-1, :-2] + u[1:-1, 2:]) + (u[:-2, 1:-1] + u[2:, 1:-1])) * np.float32(0.25)
     np.testing.assert_array_equal(v, expected)
@@ -139,13 +141,15 @@ def test_block_scan_with_barriers() -> None:
 def test_histograms_with_global_and_shared_atomics() -> None:
     device = cuda(r"""
     extern "C" __global__ void simple(const unsigned char* x, unsigned* h, int n) {
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(h + x[i], 1u);
+      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(h + x[i], 1u);
     }
     extern "C" __global__ void private_(const unsigned char* x, unsigned* h, int n) {
       __shared__ unsigned mine[256];
       mine[threadIdx.x] = 0;
       __syncthreads();
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(mine + x[i], 1u);
+      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(mine + x[i], 1u);
       __syncthreads();
       if (mine[threadIdx.x]) atomicAdd(h + threadIdx.x, mine[threadIdx.x]);
     }""")
@@ -193,7 +197,9 @@ def test_constants_locals_and_structs() -> None:
     }""")
     out = np.zeros(64, np.float32)
     pick = np.random.default_rng(7).integers(0, 8, 64).astype(np.int32)
-    point = np.zeros(1, np.dtype([("tag", "i1"), ("count", "i2", 3), ("w", "f4"), ("scale", "f8")], align=True))
+    point = np.zeros(
+        1, np.dtype([("tag", "i1"), ("count", "i2", 3), ("w", "f4"), ("scale", "f8")], align=True)
+    )
     point["tag"], point["count"], point["w"], point["scale"] = -3, [1, -2, 300], 0.25, 7.0
     device.run("mixed", 1, 64, point.tobytes(), device.array("out", out), device.array("pick", pick))
     i = np.arange(64)
@@ -232,7 +238,7 @@ def test_half_precision_headers() -> None:
 def test_grid_in_three_dimensions_and_wide_indices() -> None:
     device = cuda(r"""
     extern "C" __global__ void where(unsigned long long* out) {
-      unsigned long long b = blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+      unsigned long long b = blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
       unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
       unsigned n = blockDim.x * blockDim.y * blockDim.z;
       out[b * n + t] = (1ull << 40) * blockIdx.z + (1ull << 32) * blockIdx.y + (1u << 24) * blockIdx.x
@@ -272,5 +278,3 @@ def test_reset_gives_variables_their_first_values() -> None:
         device.run("bump", 1, 1, pointer)
         seen.append(int(out[0]))
     assert seen == [5, 6, 5, 6]
-
-

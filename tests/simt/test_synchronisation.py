@@ -49,7 +49,8 @@ def test_barrier_results() -> None:
     device = cuda(r"""
     extern "C" __global__ void k(int* out) {
       int t = threadIdx.x;
-      int n = __syncthreads_count(t % 3 == 0), a = __syncthreads_and(t < 64 + (int)blockIdx.x), o = __syncthreads_or(t == 200);
+      int n = __syncthreads_count(t % 3 == 0), a = __syncthreads_and(t < 64 + (int)blockIdx.x);
+      int o = __syncthreads_or(t == 200);
       out[blockIdx.x * 64 + t] = n * 100 + (a != 0) * 10 + (o != 0);
     }""")
     out = np.zeros(128, np.int32)
@@ -116,7 +117,8 @@ def test_warp_barrier_in_both_branches() -> None:
 
 
 def test_votes_and_matches_under_divergence() -> None:
-    device = cuda(r"""
+    device = cuda(
+        r"""
     extern "C" __global__ void k(unsigned* out) {
       int t = threadIdx.x;
       unsigned r[8] = {0};
@@ -129,7 +131,8 @@ def test_votes_and_matches_under_divergence() -> None:
       r[6] = __reduce_max_sync(~0u, t ^ 21) - __reduce_min_sync(~0u, -t);
       r[7] = __reduce_xor_sync(0xffu << (t & 24), t);
       for (int k = 0; k < 8; ++k) out[8 * t + k] = r[k];
-    }""".replace("__uni_sync(~0u, t / 32)", "(__all_sync(~0u, t / 32) || !__any_sync(~0u, t / 32))"))
+    }""".replace("__uni_sync(~0u, t / 32)", "(__all_sync(~0u, t / 32) || !__any_sync(~0u, t / 32))")
+    )
     out = np.zeros((64, 8), np.uint32)
     device.run("k", 1, 64, device.array("out", out))
     for warp in range(2):
@@ -144,7 +147,9 @@ def test_votes_and_matches_under_divergence() -> None:
         assert set(rows[::2, 4]) == {0x55555555}
         assert set(rows[:, 5]) == {int(t.sum())}
         assert set(rows[:, 6]) == {int((t ^ 21).max() + t.max())}
-        assert rows[:, 7].tolist() == [int(np.bitwise_xor.reduce(t[(each & 24) : (each & 24) + 8])) for each in range(32)]
+        assert rows[:, 7].tolist() == [
+            int(np.bitwise_xor.reduce(t[(each & 24) : (each & 24) + 8])) for each in range(32)
+        ]
 
 
 def test_shuffle_waits_for_its_members() -> None:
@@ -231,7 +236,9 @@ extern "C" __global__ void sleeping(int* order) {
 """
 
 
-@pytest.mark.parametrize(("entry", "grid", "block"), [("in_turn", 1, 64), ("in_turn", 5, 40), ("sleeping", 1, 64)])
+@pytest.mark.parametrize(
+    ("entry", "grid", "block"), [("in_turn", 1, 64), ("in_turn", 5, 40), ("sleeping", 1, 64)]
+)
 def test_spin_lock_between_threads_of_warps_and_blocks(entry: str, grid: int, block: int) -> None:
     device = cuda(LOCKS)
     order = np.full(grid * block, -1, np.int32)
@@ -330,7 +337,9 @@ def test_flag_that_nobody_sets_is_refused_and_names_the_loop() -> None:
         device.run("k", 1, 64, *pointers, budget=None)
     (found,) = caught.value.diagnostics
     assert found.code == "PLC764"
-    assert (found.facts["cuda_line"], found.facts["cuda_file"]) == (4, "/k.cu") or found.facts["cuda_line"] == 4
+    assert (found.facts["cuda_line"], found.facts["cuda_file"]) == (4, "/k.cu") or found.facts[
+        "cuda_line"
+    ] == 4
     flag[:] = 1
     device.run("k", 1, 64, *pointers, budget=None)
     assert out[0] == 1
