@@ -13,7 +13,7 @@ from planc.plan.dtypes import DTYPES
 from planc.plan.program import Buffer, Program, Role
 from planc.runtime.device import Octets, Tensor
 from planc.runtime.errors import did_you_mean
-from planc.runtime.tensors import dtype_name
+from planc.runtime.tensors import cuda_interface, dtype_name
 
 BINDABLE = frozenset({Role.INPUT, Role.OUTPUT, Role.INOUT})
 WRITABLE = frozenset({Role.INPUT, Role.INOUT, Role.STATE, Role.GLOBAL})
@@ -143,7 +143,7 @@ def wrong_device(name: str, tensor: Tensor, device: str) -> Diagnostic:
 
 def host_array(buffer: Buffer, value: object) -> Octets | list[Diagnostic]:
     """Return the bytes of a host array for a buffer, copied where it is not contiguous, or the faults."""
-    if hasattr(value, "__cuda_array_interface__") and not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray) and cuda_interface(value) is not None:
         return [no_tensor(buffer.name, "it lies on a GPU; `bind` it")]
     try:
         array: NDArray[np.generic] = np.asarray(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from planc.diagnostics import DeviceError, Diagnostic
-from planc.plan.program import Buffer, Function, NodeKind, Program, Role
+from planc.plan.program import Buffer, Function, Image, NodeKind, Program, Role
 from planc.ptx import parse
 from planc.ptx.syntax import Module
 from planc.runtime.cpu_nodes import RUN, Machine
@@ -33,6 +34,8 @@ class CpuDevice:
     def instantiate(self, job: Job) -> Instance:
         """Parse the PTX, map every buffer, and prepare the kernels."""
         check_options(job.options, interpreted=True)
+        if sum(b.nbytes for b in job.program.buffers) > _physical_memory():
+            raise _no_memory(job.program)
         try:
             return CpuInstance(job)
         except MemoryError:
@@ -58,7 +61,7 @@ class CpuInstance:
         self.schedule = schedule_for(
             job.schedules, options.schedule, lambda t: t in {i.target for i in images} or not images, "cpu"
         )
-        modules = [parse(bytes(image.data).decode()) for image in images]
+        modules = [parse_image(image, m.name) for image, m in zip(images, program.modules, strict=True)]
         memory = Memory()
         variables = [load_variables(module, memory) for module in modules]
         self._machine = Machine(
@@ -179,6 +182,19 @@ class CpuInstance:
             self._machine.arrays.clear()
             self._owners.clear()
             self._own.clear()
+
+
+def parse_image(image: Image, name: str) -> Module:
+    """Parse the PTX of an image; bytes that are no UTF-8 are for the parser to refuse."""
+    return parse(bytes(image.data).rstrip(b"\0").decode("utf-8", errors="replace"), name)
+
+
+def _physical_memory() -> int:
+    """Return the machine's memory in bytes: where the system promises more than it has, NumPy cannot tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
 
 
 def _kernel(module: Module, function: Function) -> PreparedKernel:

@@ -60,7 +60,7 @@ class FakeResources(FakeCalls):
     def load_module(self, image: Image) -> Handle:
         """Parse PTX; a cubin is taken as it is."""
         self._enter("cuLibraryLoadData")
-        text = parse(bytes(image.data).decode()) if image.form == "ptx" else None
+        text = parse(bytes(image.data).decode("utf-8", errors="replace")) if image.form == "ptx" else None
         variables: dict[str, tuple[int, int]] = {}
         for name, variable in (text.variables if text else {}).items():
             address = self.memory.allocate(variable.size)

@@ -32,10 +32,21 @@ def describe(value: object) -> Tensor:
         return _from_numpy(value, value)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return _from_dlpack(value)
-    interface = getattr(value, "__cuda_array_interface__", None)
+    interface = cuda_interface(value)
     if interface is not None:
         return _from_cuda_interface(value, interface)
     raise NotATensor(f"it is a `{type(value).__name__}`")
+
+
+def cuda_interface(value: object) -> Any:
+    """Return ``__cuda_array_interface__``, or None where the object has none or will not give it.
+
+    PyTorch raises for tensors that require a gradient.
+    """
+    try:
+        return getattr(value, "__cuda_array_interface__", None)
+    except Exception:
+        return None
 
 
 def _from_numpy(array: NDArray[Any], owner: object) -> Tensor:
@@ -118,16 +129,16 @@ _DL_NAMES = MappingProxyType(
 
 
 def _from_dlpack(value: Any) -> Tensor:
-    kind, _ = value.__dlpack_device__()
-    if int(kind) in (_DL_CUDA, _DL_CUDA_MANAGED):
-        # -1: no ordering by the producer; the contract is that its work is complete before replay.
-        return _read_capsule(value, value.__dlpack__(stream=-1))
-    if int(kind) in (_DL_CPU, _DL_CUDA_HOST):
-        try:
+    kind = int(value.__dlpack_device__()[0])
+    try:
+        if kind in (_DL_CUDA, _DL_CUDA_MANAGED):
+            # -1: no ordering by the producer; the contract is that its work is complete before replay.
+            return _read_capsule(value, value.__dlpack__(stream=-1))
+        if kind in (_DL_CPU, _DL_CUDA_HOST):
             return _from_numpy(np.from_dlpack(value), value)
-        except (TypeError, BufferError, RuntimeError) as error:
-            raise NotATensor(f"NumPy cannot take it through DLPack: {error}") from None
-    raise NotATensor(f"it is on a device of DLPack's kind {int(kind)}")
+    except (TypeError, ValueError, BufferError, RuntimeError) as error:  # each framework raises its own
+        raise NotATensor(f"it does not export itself through DLPack: {error}") from None
+    raise NotATensor(f"it is on a device of DLPack's kind {kind}")
 
 
 def _read_capsule(value: object, capsule: object) -> Tensor:

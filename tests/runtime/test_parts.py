@@ -430,3 +430,25 @@ def test_many_executables_of_one_plan_do_not_meet() -> None:
         one.write("x", np.ones(8, np.float32))
         assert not two.read("x").any()
     assert [np.frombuffer(k.arguments[2], np.float32)[0] for k in device.launches[::2]] == [5, 2]
+
+
+class Unwilling:
+    """A tensor that requires a gradient, as PyTorch's do."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, **options: object) -> None:
+        raise BufferError("requires gradient")
+
+    @property
+    def __cuda_array_interface__(self) -> None:
+        raise RuntimeError("requires gradient")
+
+
+def test_a_tensor_that_will_not_export_itself_is_refused() -> None:
+    with load(axpy_maker().plan()).instantiate("fake") as exe:
+        for call in (lambda: exe.bind(x=Unwilling()), lambda: exe.write("x", Unwilling())):
+            with pytest.raises(ReplayError) as caught:
+                call()
+            assert caught.value.code in ("PLC707", "PLC702")
