@@ -84,7 +84,7 @@ class KernelDeclarations(Declarations):
             place = where.part(entry.start, entry.end)
             if entry.parameters is None:
                 return entry.name, place, None
-            return entry.name, place, tuple(_declared(p, where) for p in entry.parameters)
+            return entry.name, place, tuple(declared_parameter(p, where) for p in entry.parameters)
         assert isinstance(where, syntax.Mapping) and isinstance(form.entry, EntryLong)
         name = where.values["name"]
         assert isinstance(name, Scalar)
@@ -113,7 +113,7 @@ class KernelDeclarations(Declarations):
 
     def _parameter(self, where: Text) -> DeclaredParameter:
         try:
-            return _declared(self.quantities.forms.read(parse_parameter, where.text), where)
+            return declared_parameter(self.quantities.forms.read(parse_parameter, where.text), where)
         except Fault as fault:
             fault.report(self.report, where)
             raise Refused from None
@@ -183,7 +183,8 @@ def c_text(value: object) -> str:
     return repr(value)
 
 
-def _declared(form: ParameterForm, where: Text) -> DeclaredParameter:
+def declared_parameter(form: ParameterForm, where: Text) -> DeclaredParameter:
+    """Return a declared parameter with its place."""
     span = where.part(form.start, form.end)
     return DeclaredParameter(form.name, form.dtype, form.pointer, form.effect, span)
 

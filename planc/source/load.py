@@ -35,7 +35,7 @@ def load_graph(
     report = Report(found)
     graph = None
     if path.suffix == ".py":
-        from planc.source.python.file import load_python
+        from planc.source.python import load_python
 
         graph = load_python(path, settings=settings, allow_outside=allow_outside, collector=found)
     elif path.suffix not in READERS:

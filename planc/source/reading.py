@@ -17,7 +17,7 @@ from planc.source.limits import Limits
 from planc.source.project import Project
 from planc.source.report import Report
 from planc.source.shape import Shapes
-from planc.source.syntax import Scalar, SourceText, Tree
+from planc.source.syntax import Scalar, SourceText, Text, Tree
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.A)
 READERS = {".yaml": syntax.read_yaml, ".yml": syntax.read_yaml, ".json": syntax.read_json}
@@ -221,7 +221,7 @@ class GraphReader:
             yield ReadNode(self.shapes.unit("node", "this node", item, owner, plain), item, children)
 
 
-def check_name(key: Scalar, report: Report, *, value: bool) -> bool:
+def check_name(key: Text, report: Report, *, value: bool) -> bool:
     """Return whether ``key`` can be a name, reporting PLC129; ``value``: of what expressions mention."""
     name = key.text
     if not NAME.fullmatch(name):

@@ -10,7 +10,7 @@ from planc.source.expressions.compiler import (
 )
 from planc.source.expressions.fault import BROKEN, Fault, Mistake
 from planc.source.expressions.lexical import is_plain_name, parse
-from planc.source.expressions.operators import FUNCTIONS, Number, kind_of
+from planc.source.expressions.operators import FUNCTIONS, Number, checked, kind_of
 
 __all__ = [
     "BROKEN",
@@ -21,6 +21,7 @@ __all__ = [
     "Fault",
     "Mistake",
     "Number",
+    "checked",
     "compile_node",
     "compile_text",
     "constant",
