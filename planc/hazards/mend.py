@@ -31,25 +31,39 @@ def mend(flat: FlatGraph, edges: Sequence[Edge], implied: Implied, edit: EditAft
     mended graph has a path; ``edit(row, references)`` makes the edit of a node's text.
     """
     nodes = flat.nodes
-    by_text: dict[int, dict[object, list[Edge]]] = {}
+    by_text: dict[int, dict[tuple[int, str], list[Edge]]] = {}
     for before, after in edges:
+        site = nodes[before].site
         groups = by_text.setdefault(nodes[after].site.key, {})
-        groups.setdefault(_family(nodes[before], nodes[after]), []).append((before, after))
+        groups.setdefault((site.key, site.scope), []).append((before, after))
     references = References(flat)
     found: dict[Edge, Mending] = {}
     for groups in by_text.values():
-        texts = {key: references.find(group, implied) or () for key, group in groups.items()}
+        texts: dict[Edge, tuple[str, ...]] = {}
+        for group in groups.values():
+            texts |= _texts(flat, references, group, implied)
         added = list(dict.fromkeys(t for many in texts.values() for t in many))
-        target = next(iter(groups.values()))[0][1]
-        fix = edit(target, added) if added else None
-        for key, group in groups.items():
-            mending = Mending(texts[key], fix if texts[key] else None)
-            found.update(dict.fromkeys(group, mending))
+        fix = edit(next(iter(texts))[1], added) if added else None
+        found |= {edge: Mending(many, fix if many else None) for edge, many in texts.items()}
     return found
 
 
-def _family(before: FlatNode, after: FlatNode) -> object:
-    """Return what edges share for one reference: the source's text, the lag in common loop variables."""
+def _texts(
+    flat: FlatGraph, references: References, group: Sequence[Edge], implied: Implied
+) -> dict[Edge, tuple[str, ...]]:
+    """Return the references for edges between two texts: one for all of them, or one for each lag."""
+    whole = references.find(group, implied)
+    if whole is not None:
+        return dict.fromkeys(group, whole)
+    families: dict[object, list[Edge]] = {}
+    for before, after in group:
+        families.setdefault(_lags(flat.nodes[before], flat.nodes[after]), []).append((before, after))
+    found: dict[Edge, tuple[str, ...]] = {}
+    for family in families.values():
+        found |= dict.fromkeys(family, references.find(family, implied) or ())
+    return found
+
+
+def _lags(before: FlatNode, after: FlatNode) -> object:
     values = dict(after.site.loops)
-    lags = tuple((name, values[name] - value) for name, value in before.site.loops if name in values)
-    return before.site.key, before.site.scope, lags
+    return tuple((name, values[name] - value) for name, value in before.site.loops if name in values)

@@ -14,6 +14,7 @@ from planc.plan.program import NONE, EffectKind, NodeKind, Program, Provenance
 from planc.plan.regions import region_text
 from planc.source.flat import FlatGraph
 
+_EDGES = 6
 SHOWN = 20
 """How many races are reported at most; the last report counts the others."""
 
@@ -91,7 +92,7 @@ class _Writer:
             "PLC503" if race.write_write else "PLC502",
             self._message(race),
             second.span,
-            help=self._help(race, edge, mending),
+            help=self._help(edge, mending),
             related=(Related(f"`{first.name}` is here, and no path joins the two", first.span),),
             notes=tuple(self._notes(group, left)),
             facts=self._facts(group),
@@ -160,21 +161,25 @@ class _Writer:
         function = self._program.functions[int(self._program.kernel_ops[int(row["op"])]["function"])]
         return f" through `{function.parameters[parameter].name}`"
 
-    def _help(self, race: Race, edge: Edge | None, mending: Mending | None) -> str:
+    def _help(self, edge: Edge | None, mending: Mending | None) -> str:
         if edge is None or mending is None:
-            return self._all_edges(race)
+            return self._others()
         if not mending.references:
             before, after = (self._name(row) for row in edge)
             return f"let `{after}` come after `{before}`, and so in each iteration"
         texts = ", ".join(mending.references)
         return f"add `{texts}` to `after:` of `{self._flat.nodes[edge[1]].site.pattern}`"
 
-    def _all_edges(self, race: Race) -> str:
-        """Return the help for a race that other proposed edges mend on the way."""
-        edges = list(self._mending)
-        shown = ", ".join(f"`{self._name(b)}` → `{self._name(a)}`" for b, a in edges[:6])
-        more = f" and {len(edges) - 6} more" if len(edges) > 6 else ""
-        return f"the edges that mend the other races mend this one: {shown}{more}"
+    def _others(self) -> str:
+        """Return the help for a race that the edges for other races mend on the way."""
+        texts = []
+        for (before, after), mending in self._mending.items():
+            references = ", ".join(mending.references) or self._name(before)
+            target = self._flat.nodes[after].site.pattern if mending.references else self._name(after)
+            texts.append(f"`{references}` before `{target}`")
+        distinct = list(dict.fromkeys(texts))
+        more = f" and {len(distinct) - _EDGES} more" if len(distinct) > _EDGES else ""
+        return f"what mends the other races mends this one: {', '.join(distinct[:_EDGES])}{more}"
 
     def _facts(self, group: _Group) -> dict[str, Fact]:
         race = group.race

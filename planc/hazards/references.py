@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from planc.source.flat import FlatGraph, FlatNode
 
@@ -44,16 +45,16 @@ class References:
         reference may name nothing (before the first iteration of its own loop) or a node for which
         ``implied(before, after)`` holds. None when there is no such text.
         """
-        first = self._nodes[next(iter(edges))[0]]
-        scope = {self._relative(before, after) for before, after in edges}
-        if len(scope) != 1 or None in scope:
+        prefixes = {self._relative(before, after) for before, after in edges}
+        sources = [self._source(before) for before, _ in edges]
+        known = [s for s in sources if s is not None]
+        if len(prefixes) != 1 or None in prefixes or len(known) != len(sources):
             return None
-        prefix = scope.pop()
-        indices = self._index_texts(edges, first)
-        if indices is None or prefix is None:
-            return None
-        texts = [_reference(prefix, base, parts) for base, parts in indices]
-        return tuple(texts) if self._right(indices, edges, implied) else None
+        prefix = prefixes.pop()
+        for indices in self._candidates(edges, known):
+            if self._right(indices, edges, implied):
+                return tuple(_reference(prefix or "", known[0].base, parts) for parts in indices)
+        return None
 
     def _relative(self, before: int, after: int) -> str | None:
         """Return what leads from the target's scope to the source's (``r1.``), or None when nothing does."""
@@ -67,27 +68,22 @@ class References:
             self._sources[key] = _read_source(self._nodes, self._by_text[key])
         return self._sources[key]
 
-    def _index_texts(
-        self, edges: Collection[Edge], first: FlatNode
-    ) -> list[tuple[str, tuple[str, ...]]] | None:
-        """Return (base, index texts) of each reference to try."""
-        sources = [self._source(before) for before, _ in edges]
-        if any(s is None for s in sources):
-            return None
-        known = [s for s in sources if s is not None]
-        base, variables = known[0].base, known[0].variables
-        parts = [_axis(variable, edges, self._nodes, known) for variable in variables]
-        if all(p is not None for p in parts):
-            return [(base, tuple(p for p in parts if p is not None))]
-        one_target = len({after for _, after in edges}) == 1
-        if not one_target or len(edges) > _LISTED or _loops(self._nodes[next(iter(edges))[1]]):
-            return None
-        values = [_loops(self._nodes[before]) for before, _ in sorted(edges)]
-        return [(base, tuple(str(v[name]) for name in variables)) for v in values]
+    def _candidates(
+        self, edges: Collection[Edge], sources: Sequence[_Source]
+    ) -> Iterator[Sequence[tuple[str, ...]]]:
+        """Yield lists of index texts to try, one list entry for each reference."""
+        variables = sources[0].variables
+        same = self._same_loops(*next(iter(edges)))
+        axes = [_axis(variable, edges, self._nodes, sources, same) for variable in variables]
+        yield from ([parts] for parts in product(*axes))
+        targets = {after for _, after in edges}
+        if len(targets) == 1 and len(edges) <= _LISTED and not _loops(self._nodes[next(iter(targets))]):
+            values = [_loops(self._nodes[before]) for before, _ in sorted(edges)]
+            yield [tuple(str(v[name]) for name in variables) for v in values]
 
     def _right(
         self,
-        indices: Sequence[tuple[str, tuple[str, ...]]],
+        indices: Sequence[tuple[str, ...]],
         edges: Collection[Edge],
         implied: Implied,
     ) -> bool:
@@ -96,26 +92,46 @@ class References:
         before, after = next(iter(edges))
         text = self._nodes[before].site.key
         given: set[Edge] = set()
+        same = self._same_loops(before, after)
         for target in self._by_key[self._nodes[after].site.key]:
             scope = self._nodes[target].site.scope + (self._relative(before, after) or "")
             rows = self._by_text.get((text, scope))
             source = None if rows is None else self._source(rows[0])
             if source is None:
                 return False
-            for _, parts in indices:
-                named = _named(source, parts, _loops(self._nodes[target]), self._same_loop(source, target))
+            for parts in indices:
+                named = _named(source, parts, _loops(self._nodes[target]), same)
                 if named is None:
                     return False
                 given |= {(row, target) for row in named}
         return wanted <= given and all(edge in wanted or implied(*edge) for edge in given)
 
-    def _same_loop(self, source: _Source, target: int) -> frozenset[str]:
-        """Return the variables whose loop holds both texts: their iterations alternate in program order."""
-        node = self._nodes[target]
-        mine = self._by_text[node.site.key, node.site.scope]
-        theirs = sorted(source.rows.values())
-        overlap = len(mine) > 1 and len(theirs) > 1 and mine[0] <= theirs[-1] and theirs[0] <= mine[-1]
-        return frozenset(source.variables) & frozenset(_loops(node)) if overlap else frozenset()
+    def _same_loops(self, before: int, after: int) -> frozenset[str]:
+        """Return the variables whose loop holds both texts and runs more than once.
+
+        With the loops around it fixed, the iterations of a common loop alternate between the two texts in
+        program order, and those of two loops do not.
+        """
+        first, second = self._nodes[before].site, self._nodes[after].site
+        if first.scope != second.scope:
+            return frozenset()
+        mine, theirs = (self._by_text[site.key, site.scope] for site in (first, second))
+        if first.key == second.key:
+            return frozenset(variable for variable, _ in first.loops)
+        common: set[str] = set()
+        for depth, ((variable, value), (other, _)) in enumerate(zip(first.loops, second.loops, strict=False)):
+            if variable != other or mine[0] > theirs[-1] or theirs[0] > mine[-1]:
+                break
+            if self._varies(mine, depth) and self._varies(theirs, depth):
+                common.add(variable)
+            mine, theirs = (
+                [row for row in rows if self._nodes[row].site.loops[depth][1] == value] or rows
+                for rows in (mine, theirs)
+            )
+        return frozenset(common)
+
+    def _varies(self, rows: Sequence[int], depth: int) -> bool:
+        return len({self._nodes[row].site.loops[depth][1] for row in rows}) > 1
 
 
 def _loops(node: FlatNode) -> dict[str, int]:
@@ -142,20 +158,28 @@ def _read_source(nodes: Sequence[FlatNode], rows: Sequence[int]) -> _Source | No
 
 
 def _axis(
-    variable: str, edges: Collection[Edge], nodes: Sequence[FlatNode], sources: Sequence[_Source]
-) -> str | None:
-    """Return the index text that fits all edges in one loop variable of the source: `t-1`, `-1`, `3`, `:`."""
+    variable: str,
+    edges: Collection[Edge],
+    nodes: Sequence[FlatNode],
+    sources: Sequence[_Source],
+    same: Collection[str],
+) -> list[str]:
+    """Return the index texts to try in one loop variable of the source: `t-1`, `-1`, `3`, `:`."""
     pairs = [(_loops(nodes[before])[variable], _loops(nodes[after])) for before, after in edges]
-    if all(variable in target for _, target in pairs):
-        lags = {target[variable] - value for value, target in pairs}
-        return _lag(variable, lags.pop()) if len(lags) == 1 else None
-    place = sources[0].variables.index(variable)
     values = {value for value, _ in pairs}
-    everything = {key[place] for s in sources for key in s.rows}
-    if len(values) == 1:
-        (value,) = values
-        return "-1" if value == max(everything) and len(everything) > 1 else str(value)
-    return ":" if values == everything else None
+    place = sources[0].variables.index(variable)
+    known = {key[place] for s in sources for key in s.rows}
+    constant = next(iter(values)) if len(values) == 1 else None
+    found = []
+    if constant is not None and variable not in same:
+        found.append("-1" if constant == max(known) > 0 else str(constant))
+    lags = {target[variable] - value if variable in target else None for value, target in pairs}
+    lag = lags.pop()
+    if not lags and lag is not None:
+        found.append(_lag(variable, lag))
+    if constant == min(known) and variable in same:
+        found.append(str(constant))
+    return [*found, ":"]
 
 
 def _lag(variable: str, lag: int) -> str:
