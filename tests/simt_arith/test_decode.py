@@ -174,6 +174,12 @@ def test_a_single_value_stands_for_all_threads() -> None:
             assert (np.broadcast_to(b, a.shape) == a).all(), f.text
 
 
+def test_no_threads_are_no_trouble() -> None:
+    for f in ALL:
+        result = decode(_made(f)).function(*(c[:0] for c in _columns(f)))
+        assert all(r.size == 0 for r in (result if isinstance(result, tuple) else (result,))), f.text
+
+
 def test_results_have_the_width_they_say() -> None:
     for f in ALL:
         decoded = decode(_made(f))

@@ -78,7 +78,8 @@ def _nan_lanes(bits: Bits, name: str) -> npt.NDArray[np.bool_]:
     infinity, magnitude = _FIELDS[name.removesuffix("x2")]
     lanes = _lanes(bits, name)
     kind = lanes.dtype.type
-    return (lanes & kind(magnitude)) > kind(infinity)
+    nan: npt.NDArray[np.bool_] = (lanes & kind(magnitude)) > kind(infinity)
+    return nan
 
 
 def _same_but_for_payload(ours: Bits, theirs: Bits, name: str) -> npt.NDArray[np.bool_]:

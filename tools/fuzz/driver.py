@@ -113,7 +113,7 @@ class Gpu:
 
     def _launch(self, function: Any, source: int, destination: int, threads: int) -> None:
         # The arrays must live until the launch returns: the driver copies what their addresses point to.
-        values = [
+        values: list[npt.NDArray[Any]] = [
             np.array([source], np.uint64),
             np.array([destination], np.uint64),
             np.array([threads], np.uint32),

@@ -43,14 +43,17 @@ def _logic_forms() -> Iterator[Form]:
             yield form(f"cnot.{name}", name, name, _is_zero(name))
 
 
-def _shift_left(name: str) -> Function:
+def _filled_with_zeros(operation: Callable[[Bits, Bits], Bits], name: str) -> Function:
+    """A shift that brings in zeros; NumPy's own is undefined from the width on."""
     bits, dtype = width(name), UNSIGNED[width(name)]
 
     def function(a: Bits, b: Bits) -> Bits:
-        count = cut(b, np.uint32)
+        values, count = cut(a, dtype), cut(b, np.uint32)
+        beyond = count >= bits
+        if not beyond.any():
+            return operation(values, cut(count, dtype))
         inside = np.minimum(count, np.uint32(bits - 1)).astype(dtype)
-        result: Bits = np.where(count < bits, cut(a, dtype) << inside, dtype.type(0))
-        return result
+        return np.where(beyond, dtype.type(0), operation(values, inside))
 
     return function
 
@@ -63,13 +66,7 @@ def _shift_right(name: str) -> Function:
         result: Bits = (integers(a, name) >> count).view(dtype)
         return result
 
-    def logical(a: Bits, b: Bits) -> Bits:
-        count = cut(b, np.uint32)
-        inside = np.minimum(count, np.uint32(bits - 1)).astype(dtype)
-        result: Bits = np.where(count < bits, cut(a, dtype) >> inside, dtype.type(0))
-        return result
-
-    return arithmetic if is_signed(name) else logical
+    return arithmetic if is_signed(name) else _filled_with_zeros(np.right_shift, name)
 
 
 def _funnel(left: bool, clamp: bool) -> Function:
@@ -86,7 +83,7 @@ def _funnel(left: bool, clamp: bool) -> Function:
 
 def _shift_forms() -> Iterator[Form]:
     for name in ("b16", "b32", "b64"):
-        yield form(f"shl.{name}", f"{name} u32", name, _shift_left(name))
+        yield form(f"shl.{name}", f"{name} u32", name, _filled_with_zeros(np.left_shift, name))
     for text in spellings("shr", "b16 b32 b64 u16 u32 u64 s16 s32 s64"):
         name = text.partition(".")[2]
         yield form(text, f"{name} u32", name, _shift_right(name))

@@ -150,12 +150,20 @@ def _fast_fma(a: Bits, b: Bits, c: Bits) -> Bits:
     return np.where(correction == 0, total, total + correction)
 
 
+_HUGE, _TINY = 2.0**990, 2.0**-960
+
+
+def _all_safe(*values: Bits) -> bool:
+    """Whether :func:`_safe` holds everywhere, by a look at the extremes; the last is the product."""
+    largest = [np.abs(x).max(initial=0.0) < _HUGE for x in values]
+    return all(largest) and bool(np.abs(values[-1]).min(initial=1.0) > _TINY)
+
+
 def _safe(a: Bits, b: Bits, c: Bits, product: Bits) -> Bits:
     """Where no step of :func:`_fast_fma` can overflow or lose bits to underflow."""
     size = np.abs(product)
-    limit = 2.0**990
-    small = (np.abs(a) < limit) & (np.abs(b) < limit) & (np.abs(c) < limit)
-    result: Bits = small & (size < limit) & ((size > 2.0**-960) | (a == 0) | (b == 0))
+    small = (np.abs(a) < _HUGE) & (np.abs(b) < _HUGE) & (np.abs(c) < _HUGE)
+    result: Bits = small & (size < _HUGE) & ((size > _TINY) | (a == 0) | (b == 0))
     return result
 
 
@@ -174,10 +182,10 @@ def _fused_slow(a: Bits, b: Bits, c: Bits, mode: str) -> Bits:
 
 
 def _fused_nearest(a: Bits, b: Bits, c: Bits) -> Bits:
-    safe = _safe(a, b, c, a * b)
+    product = a * b
     result = _fast_fma(a, b, c).view(np.uint64)
-    if not safe.all():
-        rest = ~safe
+    if not _all_safe(a, b, c, product):
+        rest = ~_safe(a, b, c, product)
         result[rest] = _fused_slow(a[rest], b[rest], c[rest], "rn")
     return result
 
