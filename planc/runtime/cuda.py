@@ -24,7 +24,7 @@ from planc.runtime.driver import (
     MemcpyNode,
     MemsetNode,
 )
-from planc.runtime.failures import open_error
+from planc.runtime.failures import NO_DRIVER, open_error
 
 _DEFAULT_SHARED = 48 * 1024  # what a block may have without asking (programming guide, "Shared memory")
 
@@ -101,12 +101,12 @@ def _bindings() -> Any:
     try:
         from cuda.bindings import driver
     except ImportError as error:
-        raise DriverFailure("import", "CUDA_ERROR_NO_DEVICE", f"cuda-bindings: {error}") from None
+        raise DriverFailure(NO_DRIVER, "CUDA_ERROR_NO_DEVICE", f"cuda-bindings: {error}") from None
     try:
         driver.cuDriverGetVersion()
     except Exception as error:  # each version of the bindings raises another type where libcuda is missing
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DriverFailure("cuDriverGetVersion", "CUDA_ERROR_NO_DEVICE", text) from None
+        raise DriverFailure(NO_DRIVER, "CUDA_ERROR_NO_DEVICE", text) from None
     return driver
 
 

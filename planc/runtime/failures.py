@@ -7,6 +7,8 @@ from planc.plan.program import Program
 from planc.runtime.driver import ABSENT, DriverFailure
 from planc.runtime.errors import node_facts, node_span
 
+NO_DRIVER = "libcuda"
+"""What stands for the call where there is no driver to call."""
 _NO_GPU = 'use the CPU device, `device="cpu"` (`--device cpu`): it needs no GPU'
 _RESTART = "restart the process: the driver cannot be used in it any more"
 
@@ -97,6 +99,8 @@ _HELP = {
 
 
 def _said(failure: DriverFailure) -> str:
+    if failure.call == NO_DRIVER:
+        return f"no NVIDIA driver was found ({failure.text})"
     return f"`{failure.call}` gave {failure.error} ({failure.text})"
 
 
