@@ -108,7 +108,7 @@ class Decoder:
         if slot is not None:
             return slot
         if name in CLOCKS or not is_supported(name):
-            raise Unsupported(name, "as a special register in this place")
+            raise Unsupported(name, "as a register in this place")
         return self.given(("special", name), special_width(name), uniform=is_uniform(name))
 
     def symbol(self, operand: Symbol, form: str) -> int:
@@ -277,6 +277,8 @@ def _move(d: Decoder, instruction: Instruction) -> Step | None:
 def _read_clock(name: str, into: int, dtype: np.dtype[np.generic]) -> Step:
     def step(f: Fragment) -> None:
         f.regs[into] = np.full(f.n, read_clock(name, f.chunk), np.uint64).astype(dtype)
+        # Who watches a clock does not wait in vain.
+        f.chunk.launch.effects += 1
 
     return step
 

@@ -74,11 +74,14 @@ class Memory:
         self._regions: list[Region] = []
         self._next = GLOBAL_BASE
         self._table: RangeTable | None = None
+        self._tuple: tuple[Region, ...] | None = None
 
     @property
     def regions(self) -> tuple[Region, ...]:
         """The mapped buffers, by address."""
-        return tuple(self._regions)
+        if self._tuple is None:
+            self._tuple = tuple(self._regions)
+        return self._tuple
 
     def map(self, name: str, data: NDArray[np.uint8], *, writable: bool = True) -> int:
         """Map ``data`` (1-D, contiguous, uint8; shared, not copied) and return its address.
@@ -92,7 +95,7 @@ class Memory:
         region = Region(name, self._next, data, writable)
         self._regions.append(region)
         self._next = -(-(region.end + GAP) // ALIGNMENT) * ALIGNMENT
-        self._table = None
+        self._table = self._tuple = None
         return region.start
 
     def unmap(self, address: int) -> None:
@@ -100,7 +103,7 @@ class Memory:
         for position, region in enumerate(self._regions):
             if region.start == address:
                 del self._regions[position]
-                self._table = None
+                self._table = self._tuple = None
                 return
         raise KeyError(address)
 

@@ -17,7 +17,7 @@ from planc.simt.program import Step
 from planc.simt.ranges import Addresses
 from planc.simt.registers import BY_WIDTH
 from planc.simt.report import access_failure, thread_failure
-from planc.simt.spaces import RESOLVERS, WINDOW_SIZE, WINDOWS, Resolve
+from planc.simt.spaces import RESOLVERS, WINDOW_SIZE, WINDOWS, Resolve, check_alignment
 
 
 def nothing(d: Decoder, instruction: Instruction) -> None:
@@ -108,6 +108,7 @@ def _copy_step(
         kind = "read"
         try:
             addresses, counts = origin(f), wanted(f)
+            check_alignment(addresses, size, "global")
             for count in np.unique(counts):
                 if count:
                     chosen = np.flatnonzero(counts == count)

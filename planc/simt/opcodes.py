@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from planc.ptx.syntax import Address, Immediate, Instruction, Operand, Pair, Register, Vector
+from planc.ptx.syntax import Address, Immediate, Instruction, Operand, Pair, Register, Symbol, Vector
 from planc.simt import access, atomics, misc, sync
 from planc.simt.arith import OPERATIONS, supports_arith
 from planc.simt.decode import Decode, Decoder, Names, arithmetic
 from planc.simt.faults import Unsupported
 from planc.simt.flow import is_gate
 from planc.simt.program import FunctionCode
-from planc.simt.registers import WIDTHS
+from planc.simt.slots import Kind
 
 _NOTHING = (
     "applypriority bra discard fence griddepcontrol membar nanosleep pmevent prefetch prefetchu setmaxnreg"
@@ -60,8 +60,9 @@ def supports(form: str | Instruction) -> bool:
 
 def _decode_alone(instruction: Instruction) -> bool:
     widths = {"%p": 1, "%q": 1, "%r": 32, "%d": 64} | {f"%v{k}": 64 for k in range(8)}
-    code = FunctionCode("", kinds=[("bits", width) for width in widths.values()])
-    slots = {name: slot for slot, name in enumerate(widths)}
+    kinds: list[Kind] = [("bits", width) for width in widths.values()]
+    slots = {name: slot for slot, name in enumerate([*widths, "%m"])}
+    code = FunctionCode("", kinds=[*kinds, ("bytes", 64)])
     decoder = Decoder(code, slots, Names(read=frozenset(widths)))
     if is_gate(instruction):
         sync.gate(decoder, instruction)
@@ -85,7 +86,7 @@ def _plausible_operands(opcode: str, modifiers: list[str]) -> tuple[Operand, ...
         "r": Register("%r"),
         "d": Register("%d"),
         "p": Register("%p"),
-        "a": Address(Register("%d")),
+        "a": Address(Symbol("%m") if "param" in modifiers else Register("%d")),
         "w": wide,
         "2": Pair(Register("%r"), Register("%p")),
         "i": Immediate("int", 16),
@@ -116,8 +117,3 @@ _SHAPES: Mapping[str, str] = MappingProxyType(
         "trap": "",
     }
 )
-
-
-def known_type(name: str) -> bool:
-    """Whether a register may have this PTX type."""
-    return name in WIDTHS

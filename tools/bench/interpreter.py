@@ -2,8 +2,8 @@
 
     python tools/bench/interpreter.py [OUTPUT.json] [--threads N] [--repeats R]
 
-Each kernel runs R times on N threads; the report has the best and the median rate and, as the noise, the spread
-of the middle half of the times relative to their median. Rates count every instruction for every
+Each kernel runs R times on N threads; the report has the best and the median rate and, as the noise, the
+spread of the middle half of the times relative to their median. Rates count every instruction for every
 thread that reached it.
 """
 
@@ -49,7 +49,7 @@ def _floats(n: int) -> NDArray[np.float32]:
 
 
 def saxpy(n: int) -> Case:
-    """y = a x + y, one element per thread."""
+    """One multiply-add per thread, one element per thread."""
     memory, x, y = Memory(), _floats(n), np.zeros(n, np.float32)
     px, py = _mapped(memory, x, y)
     data = struct.pack("<fxxxxQQi", 2.0, px, py, n)
