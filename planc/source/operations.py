@@ -101,7 +101,7 @@ class Operations:
             return FillOp(target, text.value.literal(environment, self.report))
         pattern: Number = text.value.whole(environment, self.report, "a pattern")
         if not 0 <= pattern < 1 << (8 * text.item):
-            message = f"the pattern {pattern} does not fit in {text.item} bytes without a sign"
+            message = f"the pattern {pattern} does not fit in {8 * text.item} bits"
             self.report.add("PLC146", message, text.value.span, facts={"item": text.item})
             raise Refused
         return FillOp(target, Literal(pattern, text.value.span), text.item)

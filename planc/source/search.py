@@ -160,7 +160,8 @@ class Search:
             message = f"`{part.name}` stands in no loop and takes no index"
             self._refuse("PLC212", message, part.start, part.end, f"write `{part.name}`")
         colons = ", ".join(":" for _ in wanted)
-        message = f"`{part.name}` takes {len(wanted)} indices, for " + ", ".join(f"`{v}`" for v in wanted)
+        count = "an index" if len(wanted) == 1 else f"{len(wanted)} indices"
+        message = f"`{part.name}` takes {count}, for " + ", ".join(f"`{v}`" for v in wanted)
         cure = f"write `{part.name}[{colons}]` for all of them, `{part.name}[{', '.join(wanted)}]` for one"
         self._refuse("PLC212", message, part.start, part.end, cure)
 

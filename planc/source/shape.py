@@ -197,12 +197,15 @@ class _Translation:
             message = f"`{key}` has no place in an included file"
             self.report.add("PLC122", message, span, help="move it to the file that includes this one")
             return
-        known = [k for k in self._known(parent) if k not in parent.keys]
-        facts = {"key": key, "closest": closest(key, known)}
+        known = self._known()
+        best = closest(key, known)
+        cure = advice(key, (k for k in known if k not in parent.keys), "remove it")
+        if best in parent.keys:
+            cure = f"remove it; `{best}` stands here already"
         message = f"`{key}` is not a key of {self._called(parent)}"
-        self.report.add("PLC122", message, span, help=advice(key, known, "remove it"), facts=facts)
+        self.report.add("PLC122", message, span, help=cure, facts={"key": key, "closest": best})
 
-    def _known(self, parent: Tree) -> list[str]:
+    def _known(self) -> list[str]:
         form = self._form()
         return [field.alias or name for name, field in form.model_fields.items()] if form else []
 

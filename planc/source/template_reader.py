@@ -317,14 +317,13 @@ class TemplateReader:
             raise Refused
         if value is not None:
             return FillText(target, self.quantities.one(value), None)
-        for key_, given in (("pattern", pattern), ("item", item)):
-            if given is None:
-                cure = "give it a `value`, or `pattern` and `item`"
-                self.report.add(
-                    "PLC123", f"`fill` lacks `{key_}`", where.span, help=cure, facts={"key": key_}
-                )
-                raise Refused
-        assert pattern is not None and isinstance(item, Scalar) and isinstance(item.value, int)
+        if pattern is None or item is None:
+            lacks = "item" if pattern is not None else "value" if item is None else "pattern"
+            cure = "give it a `value`, or `pattern` and `item`"
+            facts = {"key": lacks}
+            self.report.add("PLC123", f"`fill` lacks `{lacks}`", where.span, help=cure, facts=facts)
+            raise Refused
+        assert isinstance(item, Scalar) and isinstance(item.value, int)
         return FillText(target, self.quantities.one(pattern), item.value)
 
 

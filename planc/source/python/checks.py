@@ -11,7 +11,7 @@ from planc.source.flat import Dims, EllipsisIndex, Index, SliceIndex, ViewRef
 from planc.source.kernels import dims_of
 from planc.source.python.handles import View
 from planc.source.report import Report, advice
-from planc.source.syntax import check_text
+from planc.source.syntax import FORBIDDEN, report_hidden
 from planc.source.values import Refused
 from planc.source.views import ALL_AXES, Shapes, compose
 
@@ -57,7 +57,9 @@ class Checks:
         """Return a text without hidden characters."""
         if not isinstance(value, str):
             raise self.refuse(what, value, span)
-        if check_text(value, span.file, self.report) is None:
+        hidden = FORBIDDEN.search(value)
+        if hidden is not None:
+            report_hidden(self.report, hidden.group(), span)
             raise Refused
         return value
 

@@ -151,7 +151,7 @@ class PythonNodes:
         if type(value) is not int:
             raise self.checks.refuse("an integer for a pattern", value, span)
         if not 0 <= value < 1 << (8 * item):
-            message = f"the pattern {value} does not fit in {item} bytes without a sign"
+            message = f"the pattern {value} does not fit in {8 * item} bits"
             self.report.add("PLC146", message, span, facts={"item": item})
             raise Refused
         return FillOp(target, Literal(value, span), item)

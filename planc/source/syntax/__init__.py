@@ -1,11 +1,13 @@
 """Reading the text of graph files into trees whose values keep their places."""
 
+from planc.source.syntax.composer import report_hidden
 from planc.source.syntax.json_reader import read_json
-from planc.source.syntax.text import SourceText, check_text, label_of, read_source
+from planc.source.syntax.text import FORBIDDEN, SourceText, check_text, label_of, read_source
 from planc.source.syntax.tree import Mapping, PinnedText, Scalar, Sequence, Text, Tree
 from planc.source.syntax.yaml_reader import PureParser, fastest_parser, read_yaml
 
 __all__ = [
+    "FORBIDDEN",
     "Mapping",
     "PinnedText",
     "PureParser",
@@ -20,4 +22,5 @@ __all__ = [
     "read_json",
     "read_source",
     "read_yaml",
+    "report_hidden",
 ]

@@ -13,6 +13,7 @@ from planc.source.syntax.scalars import TooLarge, resolve
 from planc.source.syntax.text import FORBIDDEN, SourceText
 from planc.source.syntax.tree import Scalar, Tree
 
+_TAG = re.compile(r"!\S*")
 _ANCHOR = re.compile(r"&\S+[ ]+")
 
 
@@ -149,10 +150,10 @@ class Composer:
             self._give_up("PLC113", f"more than {limit} values in one file", event, limit)
         if event.tag is not None:
             self.broken = True
+            tag = _TAG.search(self.source.lines[event.start_mark.line], event.start_mark.column)
+            message = f"the tag `{tag.group() if tag else event.tag}` has no meaning here"
             cure = "leave it out; put a text that begins with `!` in quotes"
-            self.report.add(
-                "PLC110", f"the tag `{event.tag}` has no meaning here", self._span(event), help=cure
-            )
+            self.report.add("PLC110", message, self._span(event), help=cure)
         if event.anchor is not None:
             self._anchors[event.anchor] = value
 
