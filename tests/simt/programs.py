@@ -23,6 +23,27 @@ class Assign:
 
 
 @dataclass
+class Element:
+    """`m[index & 7]` of the thread's own array of 8."""
+
+    index: object
+
+
+@dataclass
+class Store:
+    index: object
+    value: object
+
+
+@dataclass
+class Count:
+    """An atomic add to a counter that all threads share; only the totals are compared."""
+
+    index: object
+    value: object
+
+
+@dataclass
 class If:
     condition: object
     then: list[object]
@@ -68,7 +89,9 @@ class Generator:
         pick = self.random.random()
         if depth == 0 or pick < 0.25:
             return self.random.choice(names)
-        if pick < 0.4:
+        if pick < 0.32:
+            return Element(self.expression(names, depth - 1))
+        if pick < 0.45:
             return self.random.choice((0, 1, 2, 3, 5, 7, 13, 255, 0x9E3779B9))
         sign = self.random.choice(("+", "-", "*", "^", "&", "|", ">>", "%"))
         right: object = (
@@ -86,6 +109,11 @@ class Generator:
     def statement(self, names: tuple[str, ...], depth: int, inside_loop: bool) -> object:
         pick = self.random.random()
         if depth == 0 or pick < 0.3:
+            kind = self.random.random()
+            if kind < 0.2:
+                return Store(self.expression(names, 1), self.expression(names))
+            if kind < 0.3:
+                return Count(self.expression(names, 1), self.expression(names, 1))
             return Assign(self.random.choice(VARIABLES), self.expression(names))
         if pick < 0.55:
             other = self.block(names, depth - 1, inside_loop) if self.random.random() < 0.6 else []
@@ -116,14 +144,14 @@ __device__ __noinline__ unsigned walk(unsigned v) {
   while (v % 11 && n < 9) { v = v % 2 ? 3 * v + 1 : v / 2; ++n; }
   return v + n;
 }
-__device__ unsigned body(unsigned t, unsigned x) {
-  unsigned a = t, b = x, c = 1;
+__device__ unsigned body(unsigned t, unsigned x, unsigned* counters) {
+  unsigned a = t, b = x, c = 1, m[8] = {0};
 BODY
   return a ^ b * 3 ^ c * 7;
 }
-extern "C" __global__ void k(const unsigned* x, unsigned* y) {
+extern "C" __global__ void k(const unsigned* x, unsigned* y, unsigned* counters) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = body(i, x[i]);
+  y[i] = body(i, x[i], counters);
 }
 """
 
@@ -136,37 +164,51 @@ def text(program: list[object]) -> str:
 def _expression(node: object) -> str:
     if isinstance(node, Binary):
         return f"({_expression(node.left)} {node.sign} {_expression(node.right)})"
+    if isinstance(node, Element):
+        return f"m[{_expression(node.index)} & 7]"
     return f"{node}u" if isinstance(node, int) else str(node)
 
 
 def _lines(block: list[object], indent: str) -> list[str]:
-    found: list[str] = []
-    for node in block:
-        if isinstance(node, Assign):
-            found.append(f"{indent}{node.name} = {_expression(node.value)};")
-        elif isinstance(node, If):
-            found += [f"{indent}if ({_expression(node.condition)}) {{", *_lines(node.then, indent + "  ")]
-            found += [f"{indent}}} else {{", *_lines(node.other, indent + "  "), indent + "}"]
-        elif isinstance(node, For):
-            end = f"n_{node.index}"
-            found.append(f"{indent}for (unsigned {node.index} = 0, {end} = {_expression(node.count)};")
-            found.append(f"{indent}     {node.index} < {end}; ++{node.index}) {{")
-            found += [*_lines(node.body, indent + "  "), indent + "}"]
-        elif isinstance(node, Switch):
-            found.append(f"{indent}switch ({_expression(node.value)}) {{")
-            for number, case in enumerate(node.cases):
-                found += [
-                    f"{indent}case {number}: {{",
-                    *_lines(case, indent + "  "),
-                    indent + "} break;",
-                ]
-            found.append(indent + "}")
-        elif isinstance(node, Call):
-            found.append(f"{indent}{node.target} = {node.name}({_expression(node.argument)});")
-        elif isinstance(node, Jump):
-            jump = "return a + 2 * b + 3 * c" if node.kind == "return" else node.kind
-            found.append(f"{indent}{jump};")
-    return found
+    return [indent + line for node in block for line in _WRITERS[type(node)](node)]
+
+
+def _write_if(node: If) -> list[str]:
+    then, other = _lines(node.then, "  "), _lines(node.other, "  ")
+    return [f"if ({_expression(node.condition)}) {{", *then, "} else {", *other, "}"]
+
+
+def _write_for(node: For) -> list[str]:
+    head = f"for (unsigned {node.index} = 0, n_{node.index} = {_expression(node.count)};"
+    return [head, f"     {node.index} < n_{node.index}; ++{node.index}) {{", *_lines(node.body, "  "), "}"]
+
+
+def _write_switch(node: Switch) -> list[str]:
+    lines = [f"switch ({_expression(node.value)}) {{"]
+    for number, case in enumerate(node.cases):
+        lines += [f"case {number}: {{", *_lines(case, "  "), "} break;"]
+    return [*lines, "}"]
+
+
+_WRITERS = {
+    Assign: lambda n: [f"{n.name} = {_expression(n.value)};"],
+    Store: lambda n: [f"m[{_expression(n.index)} & 7] = {_expression(n.value)};"],
+    Count: lambda n: [f"atomicAdd(counters + ({_expression(n.index)} & 3), {_expression(n.value)});"],
+    If: _write_if,
+    For: _write_for,
+    Switch: _write_switch,
+    Call: lambda n: [f"{n.target} = {n.name}({_expression(n.argument)});"],
+    Jump: lambda n: ["return a + 2 * b + 3 * c;" if n.kind == "return" else f"{n.kind};"],
+}
+
+
+@dataclass
+class State:
+    """Variables and array of one thread, and the shared counters."""
+
+    names: dict[str, int]
+    array: list[int]
+    counters: list[int]
 
 
 class _Break(Exception):
@@ -181,14 +223,14 @@ class _Return(Exception):
     pass
 
 
-def run(program: list[object], t: int, x: int) -> int:
-    """Run the program for one thread."""
-    state = {"t": t, "x": x, "a": t, "b": x, "c": 1}
+def run(program: list[object], t: int, x: int, counters: list[int]) -> int:
+    """Run the program for one thread; adds to the four ``counters``."""
+    state = State({"t": t, "x": x, "a": t, "b": x, "c": 1}, [0] * 8, counters)
     try:
         _run_block(program, state)
     except _Return:
-        return (state["a"] + 2 * state["b"] + 3 * state["c"]) & MASK
-    return (state["a"] ^ (state["b"] * 3 & MASK) ^ (state["c"] * 7 & MASK)) & MASK
+        return (state.names["a"] + 2 * state.names["b"] + 3 * state.names["c"]) & MASK
+    return (state.names["a"] ^ (state.names["b"] * 3 & MASK) ^ (state.names["c"] * 7 & MASK)) & MASK
 
 
 def mix(v: int) -> int:
@@ -218,25 +260,27 @@ _OPERATIONS = {
 }
 
 
-def _value(node: object, state: dict[str, int]) -> int:
+def _value(node: object, state: State) -> int:
     if isinstance(node, Binary):
         return _OPERATIONS[node.sign](_value(node.left, state), _value(node.right, state)) & MASK
-    return node if isinstance(node, int) else state[str(node)]
+    if isinstance(node, Element):
+        return state.array[_value(node.index, state) & 7]
+    return node if isinstance(node, int) else state.names[str(node)]
 
 
-def _run_block(block: list[object], state: dict[str, int]) -> None:
+def _run_block(block: list[object], state: State) -> None:
     for node in block:
         _RUNNERS[type(node)](node, state)
 
 
-def _run_if(node: If, state: dict[str, int]) -> None:
+def _run_if(node: If, state: State) -> None:
     _run_block(node.then if _value(node.condition, state) else node.other, state)
 
 
-def _run_for(node: For, state: dict[str, int]) -> None:
+def _run_for(node: For, state: State) -> None:
     count = _value(node.count, state)
     for index in range(count):
-        state[node.index] = index
+        state.names[node.index] = index
         try:
             _run_block(node.body, state)
         except _Break:
@@ -245,15 +289,25 @@ def _run_for(node: For, state: dict[str, int]) -> None:
             continue
 
 
-def _run_jump(node: Jump, state: dict[str, int]) -> None:
+def _run_jump(node: Jump, state: State) -> None:
     raise {"break": _Break, "continue": _Continue, "return": _Return}[node.kind]
 
 
-def _run_assign(node: Assign, state: dict[str, int]) -> None:
-    state[node.name] = _value(node.value, state)
+def _run_assign(node: Assign, state: State) -> None:
+    state.names[node.name] = _value(node.value, state)
 
 
-def _run_switch(node: Switch, state: dict[str, int]) -> None:
+def _run_store(node: Store, state: State) -> None:
+    value = _value(node.value, state)
+    state.array[_value(node.index, state) & 7] = value
+
+
+def _run_count(node: Count, state: State) -> None:
+    at = _value(node.index, state) & 3
+    state.counters[at] = (state.counters[at] + _value(node.value, state)) & MASK
+
+
+def _run_switch(node: Switch, state: State) -> None:
     # In C a `break` leaves the switch alone, and `continue` goes on with the loop around it.
     try:
         _run_block(node.cases[_value(node.value, state)], state)
@@ -261,12 +315,14 @@ def _run_switch(node: Switch, state: dict[str, int]) -> None:
         return
 
 
-def _run_call(node: Call, state: dict[str, int]) -> None:
-    state[node.target] = {"mix": mix, "walk": walk}[node.name](_value(node.argument, state))
+def _run_call(node: Call, state: State) -> None:
+    state.names[node.target] = {"mix": mix, "walk": walk}[node.name](_value(node.argument, state))
 
 
 _RUNNERS = {
     Assign: _run_assign,
+    Store: _run_store,
+    Count: _run_count,
     If: _run_if,
     For: _run_for,
     Switch: _run_switch,

@@ -12,15 +12,34 @@ from tests.simt.cuda import cuda
 from tests.simt.programs import MASK, Generator, run, text
 
 
+def outcome(program: list[object], x: np.ndarray) -> tuple[list[int], list[int]]:
+    counters = [0] * 4
+    return [run(program, i, int(v), counters) for i, v in enumerate(x)], counters
+
+
+def launched(program: list[object], x: np.ndarray) -> tuple[list[int], list[int]]:
+    device = cuda(text(program))
+    y, counters = np.zeros(len(x), np.uint32), np.zeros(4, np.uint32)
+    arrays = [device.array(name, data) for name, data in (("x", x), ("y", y), ("counters", counters))]
+    device.run("k", len(x) // 48, 48, *arrays)
+    return y.tolist(), counters.tolist()
+
+
+def inputs(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2**32, 96, dtype=np.uint64).astype(np.uint32)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_structured_programs(seed: int) -> None:
-    program = Generator(random.Random(seed)).program()
-    device = cuda(text(program))
-    threads = 96
-    x = np.random.default_rng(seed).integers(0, 2**32, threads, dtype=np.uint64).astype(np.uint32)
-    y = np.zeros(threads, np.uint32)
-    device.run("k", 2, 48, device.array("x", x), device.array("y", y))
-    assert y.tolist() == [run(program, i, int(v)) for i, v in enumerate(x)]
+    program, x = Generator(random.Random(seed)).program(), inputs(seed)
+    assert launched(program, x) == outcome(program, x)
+
+
+@pytest.mark.parametrize("seed", range(40, 46))
+def test_chunks_do_not_change_the_result(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, x = Generator(random.Random(seed)).program(), inputs(seed)
+    monkeypatch.setattr("planc.simt.grid.CHUNK_THREADS", 1)
+    assert launched(program, x) == outcome(program, x)
 
 
 def graph_program(rng: random.Random, blocks: int) -> list[tuple[int, int, int, int, int]]:
