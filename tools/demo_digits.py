@@ -44,7 +44,7 @@ def predict(path: Path, images: np.ndarray, device: str) -> np.ndarray:
     labels = []
     start = time.perf_counter()
     with planc.load(path).instantiate(device) as executable:
-        batch = executable.describe("images")[0][0]
+        batch = executable.inputs["images"].shape[0]
         for first in range(0, len(images), batch):
             executable.write("images", images[first : first + batch])
             executable.replay().wait()

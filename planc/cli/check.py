@@ -27,7 +27,7 @@ def check(
     """Check graph files (and plans): syntax, names, views, kernels, limits, order and races."""
     from planc.api import check as check_graph
     from planc.api import check_plan
-    from planc.cli.fixing import apply_fixes
+    from planc.cli.fixing import fix_files
 
     values = settings(set_)
     found: list[Diagnostic] = []
@@ -40,7 +40,7 @@ def check(
                 result = check_plan(path)
             else:
                 result = check_graph(path, settings=values, allow_outside=allow_outside)
-                if fix and apply_fixes(result.diagnostics):
+                if fix and fix_files(result.diagnostics):
                     result = check_graph(path, settings=values, allow_outside=allow_outside)
             found += result.diagnostics
             verdicts.append((str(path), result.verdict))

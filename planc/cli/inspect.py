@@ -18,7 +18,8 @@ def inspect(
     format: Format = ReportFormat.TEXT,
 ) -> None:
     """Show a plan: digests, memory, buffers, slots, kernels, nodes, edges and effects."""
-    from planc.plan import inspect_plan, render_inspection
+    from planc.plan.inspect import inspect_plan
+    from planc.plan.render import render_inspection
 
     inspection = inspect_plan(path)
     if format is ReportFormat.JSON:

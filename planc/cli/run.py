@@ -81,12 +81,13 @@ def run(
 def _write_inputs(executable: Executable, files: dict[str, Path]) -> None:
     import numpy as np
 
+    from planc.plan.dtypes import DTYPES
+
     for name, file in files.items():
         executable.write(name, _array(file))
-    for name in executable.inputs:
+    for name, buffer in executable.inputs.items():
         if name not in files:
-            shape, dtype = executable.describe(name)
-            executable.write(name, np.zeros(shape, dtype))
+            executable.write(name, np.zeros(buffer.shape, DTYPES[buffer.dtype].numpy))
 
 
 def _array(file: Path) -> object:

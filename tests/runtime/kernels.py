@@ -1,7 +1,7 @@
 """Small kernels in PTX, for both the interpreter and a GPU (sm_90)."""
 
 _HEAD = """
-.version 7.0
+.version 7.8
 .target sm_90
 .address_size 64
 """
