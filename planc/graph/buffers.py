@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import prod
 from types import MappingProxyType
 
-from planc.diagnostics import Related
 from planc.graph.data import DataLoader
 from planc.graph.names import KnownBuffer
 from planc.graph.report import Reporter, name_cure
@@ -49,11 +48,10 @@ def build_buffers(
             known[declared.name] = KnownBuffer(
                 len(known), buffer, DTYPES[declared.dtype], declared.span, declared.inplace
             )
-    symbols: dict[tuple[str, str], FlatGlobal] = {}
     for item in flat.globals:
         if item.name in known or not _extent_is_right(item, reporter):
             continue
-        found = _global(item, flat, artifacts, modules, symbols, loader, reporter)
+        found = _global(item, flat, artifacts, modules, loader, reporter)
         if found is not None:
             buffer, symbol = found
             known[item.name] = KnownBuffer(
@@ -146,7 +144,6 @@ def _global(
     flat: FlatGraph,
     artifacts: Mapping[str, KernelArtifact],
     modules: Mapping[str, int],
-    symbols: dict[tuple[str, str], FlatGlobal],
     loader: DataLoader,
     reporter: Reporter,
 ) -> tuple[Buffer, GlobalSymbol] | None:
@@ -156,17 +153,6 @@ def _global(
     module = artifacts[item.kernel].module
     symbol = _symbol(item, module.globals, reporter)
     if symbol is None:
-        return None
-    first = symbols.setdefault((module.key, symbol.name), item)
-    if first is not item:
-        reporter.add(
-            "PLC241",
-            f"`{first.name}` and `{item.name}` are both the symbol `{symbol.name}`",
-            item.span,
-            help="keep one of them",
-            related=(Related(f"`{first.name}` is declared here", first.span),),
-            symbol=symbol.name,
-        )
         return None
     nbytes = prod(item.shape) * dtype.itemsize
     if nbytes != symbol.size:

@@ -22,6 +22,7 @@ from planc.graph.slots import resolve_aliases
 from planc.graph.tables import BoxTable
 from planc.graph.unused import check_unused
 from planc.kernels.artifact import KernelArtifact
+from planc.kernels.target import DEFAULT_TARGETS, parse_target
 from planc.plan.program import Function, Module, Place, Program, Role
 from planc.source.flat import FlatGraph
 
@@ -79,7 +80,7 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
         {f.name: row for row, f in enumerate(functions)},
         rows,
         _globals(buffers),
-        tuple(t for t, _ in flat.targets),
+        _targets(flat),
     )
     calls = Calls(kernels, names, aliases, boxes, reporter)
     nodes = build_nodes(flat.nodes, calls, names, aliases, boxes, reporter)
@@ -113,6 +114,14 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
     )
     complete = reporter.errors == 0 and not (nodes.failed or flat.broken) and _all_built(used, artifacts)
     return Built(program, complete, nodes.failed, acyclic)
+
+
+def _targets(flat: FlatGraph) -> tuple[str, ...]:
+    """Return the targets of the file, or those that its kernels are built for where it names none."""
+    if not flat.targets:
+        return DEFAULT_TARGETS if flat.kernels else ()
+    parsed = [parse_target(text) for text, _ in flat.targets]
+    return tuple(dict.fromkeys(t.real for t in parsed if t is not None))
 
 
 def _broken(flat: FlatGraph, buffers: Mapping[str, KnownBuffer]) -> frozenset[str]:

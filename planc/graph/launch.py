@@ -181,13 +181,6 @@ def _shared_rule(case: _Case, kernel: FlatKernel, op: RunOp) -> Iterator[Finding
         yield "PLC472", message, span, f"ask for 0 to {max(0, most - static)} bytes of dynamic shared memory"
 
 
-def _parameter_rule(case: _Case, kernel: FlatKernel, op: RunOp) -> Iterator[Finding]:
-    size, most = case.resources.parameter_bytes, case.limits.parameters
-    if size > most:
-        message = f"`{kernel.name}` has {size} bytes of parameters, and at most {most} are allowed"
-        yield "PLC473", message, kernel.entry_span, "pass large data in a buffer"
-
-
 def _threads_rule(case: _Case, kernel: FlatKernel, op: RunOp) -> Iterator[Finding]:
     threads = case.threads
     if threads > case.limits.threads_block:
@@ -227,7 +220,6 @@ _RULES: tuple[Callable[[_Case, FlatKernel, RunOp], Iterator[Finding]], ...] = (
     _block_rule,
     _grid_rule,
     _shared_rule,
-    _parameter_rule,
     _threads_rule,
     _required_rule,
 )

@@ -163,7 +163,8 @@ def build_nodes(
     failed: set[int] = set()
     for row, node in enumerate(nodes):
         kind, builder = _BUILDERS[node.kind]
-        op = builder(rows, row, node.op)
+        readable = node.op is not None or node.kind is FlatKind.JOIN
+        op = builder(rows, row, node.op) if readable else None
         if op is None:
             failed.add(row)
         kinds.append((kind, NONE if op is None else op, NONE, 0))

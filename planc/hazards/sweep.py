@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from planc.graph import predecessors, topological_order
 from planc.hazards.bitsets import Positions, without
 from planc.hazards.footprints import Footprints
@@ -58,9 +60,11 @@ class Accesses:
 
 
 def _functions(program: Program) -> dict[int, int]:
-    kernels = program.nodes["kind"] == NodeKind.KERNEL
-    rows = kernels.nonzero()[0].tolist()
-    return dict(zip(rows, program.kernel_ops["function"][program.nodes["op"][kernels]].tolist(), strict=True))
+    """Return the function of each kernel node; a node that could not be built has no operation."""
+    nodes = program.nodes
+    rows = np.flatnonzero((nodes["kind"] == NodeKind.KERNEL) & (nodes["op"] != NONE))
+    functions = program.kernel_ops["function"][nodes["op"][rows]]
+    return dict(zip(rows.tolist(), functions.tolist(), strict=True))
 
 
 def conflict(first: Access, second: Access) -> bool:

@@ -37,8 +37,6 @@ def launch(*, targets=("sm_90",), grid=1, cover=None, block=32, shared=0, resour
         ({"shared": -1}, ["PLC472"]),
         ({"resources": Resources(1024, 0, 0, 1024), "shared": 226 * 1024}, None),
         ({"resources": Resources(1024, 0, 0, 1024), "shared": 226 * 1024 + 1}, ["PLC472"]),
-        ({"resources": Resources(0, 0, 32764, 1024)}, None),
-        ({"resources": Resources(0, 0, 32765, 1024)}, ["PLC473"]),
         ({"resources": Resources(0, 0, 0, 256), "block": 256}, None),
         ({"resources": Resources(0, 0, 0, 256), "block": 257}, ["PLC474"]),
         ({"resources": Resources(0, 0, 0, 1024, 64), "block": 1024}, None),

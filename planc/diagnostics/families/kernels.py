@@ -52,7 +52,6 @@ CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC470", "block too long in one dimension"),
     CodeEntry("PLC471", "grid too long in one dimension"),
     CodeEntry("PLC472", "too much shared memory"),
-    CodeEntry("PLC473", "too many parameter bytes"),
     CodeEntry("PLC474", "block larger than the kernel allows"),
     CodeEntry("PLC475", "block other than the kernel requires"),
     CodeEntry("PLC476", "both grid and cover"),

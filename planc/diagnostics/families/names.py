@@ -37,7 +37,6 @@ CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC238", "unused kernel", Severity.WARNING),
     CodeEntry("PLC239", "`may_alias` of something that is no slot"),
     CodeEntry("PLC240", "symbol that the module lacks"),
-    CodeEntry("PLC241", "two globals for one symbol"),
     CodeEntry("PLC242", "argument given twice"),
     CodeEntry("PLC243", "scalar used as a buffer"),
 )
