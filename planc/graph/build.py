@@ -86,7 +86,7 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
     nodes = build_nodes(flat.nodes, calls, names, aliases, boxes, reporter)
     edges = author_edges(flat.nodes)
     acyclic = check_cycles(flat, edges, reporter)
-    if reporter.errors == 0 and not flat.broken:
+    if not (reporter.errors or nodes.failed or flat.broken):
         check_unused(flat, nodes, buffers, calls.scalars, reporter)
     box_rows, axis_rows = boxes.tables()
     program = Program(
