@@ -268,7 +268,7 @@ _TABLES = {
 }
 
 AXPY = """
-.version 7.0
+.version 7.8
 .target sm_90
 .address_size 64
 
