@@ -188,10 +188,11 @@ class Assembly:
     def _unused(self, kernels: tuple[FlatKernel, ...]) -> None:
         """Report symbols that no text mentions (PLC220).
 
-        Where a kernel's parameters are not declared, any symbol may be one that it takes by name.
+        Where a kernel's parameters are not declared, any symbol may be one that it takes by name; and what
+        could not be read may have mentioned any.
         """
         mentioned = self.forms.mentioned | {p.name for k in kernels for p in k.parameters or ()}
-        if any(kernel.parameters is None for kernel in kernels):
+        if self.broken or any(kernel.parameters is None for kernel in kernels):
             return
         for name, unit in self.graph.sections["symbols"].items():
             if name not in mentioned and not unit.included:

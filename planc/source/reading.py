@@ -169,7 +169,7 @@ class GraphReader:
 
     def _include(self, where: Scalar, graph: ReadGraph) -> None:
         path = self.project.file(where, where.source.folder, self.report)
-        if path is None or path in self._done or not self._may_open(path, where):
+        if path is None or not self._may_open(path, where) or path in self._done:
             return
         source = syntax.read_source(path, self.limits, self.report, where.span)
         self._done.add(path)

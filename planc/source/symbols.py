@@ -36,56 +36,53 @@ class Symbols:
         """
         for name in self._quantities:
             if name not in self.values:
-                self._settle(name)
-        for name, value in settings.items():
-            self._override(name, value, file)
+                self._settle(name, settings)
+        for name in settings:
+            if name not in self.units:
+                message = f"no symbol is named `{name}`, so it cannot be set"
+                self.report.add("PLC203", message, file, help=advice(name, self.units), facts={"name": name})
         return {name: self.values[name] for name in self.units}
 
-    def _settle(self, name: str) -> None:
+    def _settle(self, name: str, settings: Mapping[str, Number]) -> None:
         """Evaluate ``name`` after what it needs, on a stack of its own: chains may be long."""
         stack = [name]
+        waiting = {name}
         while stack:
             current = stack[-1]
             needed = self._quantities[current].expression.names
-            missing = sorted(n for n in needed if n in self._quantities and n not in self.values)
-            if not missing:
-                self._evaluate(current)
-                stack.pop()
-            elif missing[0] in stack:
-                self._cycle(stack[stack.index(missing[0]) :])
+            missing = min((n for n in needed if n in self._quantities and n not in self.values), default=None)
+            if missing is None:
+                self._evaluate(current, settings)
+                waiting.discard(stack.pop())
+            elif missing in waiting:
+                self._cycle(stack[stack.index(missing) :])
             else:
-                stack.append(missing[0])
+                stack.append(missing)
+                waiting.add(missing)
 
-    def _evaluate(self, name: str) -> None:
+    def _evaluate(self, name: str, settings: Mapping[str, Number]) -> None:
         if name in self.values:
             return
         try:
-            self.values[name] = self._quantities[name].evaluate(self.values, self.report)
+            value = self._quantities[name].evaluate(self.values, self.report)
+            self.values[name] = self._set(name, value, settings.get(name, value))
         except Refused:
             self.values[name] = BROKEN
 
     def _cycle(self, names: list[str]) -> None:
         chain = " → ".join(f"`{name}`" for name in [*names, names[0]])
-        first = self.units[names[-1]]
+        last = self.units[names[-1]]
         message = f"symbols are defined by each other: {chain}"
-        self.report.add("PLC205", message, first.where.span, facts={"symbols": list(names)})
+        self.report.add("PLC205", message, last.where.span, facts={"symbols": list(names)})
         for name in names:
             self.values[name] = BROKEN
 
-    def _override(self, name: str, value: Number, file: Span) -> None:
-        if name not in self.values:
-            message = f"no symbol is named `{name}`, so it cannot be set"
-            self.report.add("PLC203", message, file, help=advice(name, self.values), facts={"name": name})
-            return
-        old = self.values[name]
-        if type(old) is float and type(value) is int:
-            value = float(value)
-        if old is not BROKEN and type(value) is not type(old):
-            self.report.add(
-                "PLC204",
-                f"`{name}` is {kind_of(old)} and cannot be set to {value}, {kind_of(value)}",
-                self.units[name].key.span,
-                facts={"name": name},
-            )
-            return
-        self.values[name] = value
+    def _set(self, name: str, value: Number, given: Number) -> Number:
+        """Return ``given`` in place of ``value``. Raises Refused (PLC204) for one of another type."""
+        if type(value) is float and type(given) is int:
+            return float(given)
+        if type(given) is type(value):
+            return given
+        message = f"`{name}` is {kind_of(value)} and cannot be set to {given}, {kind_of(given)}"
+        self.report.add("PLC204", message, self.units[name].key.span, facts={"name": name})
+        raise Refused

@@ -44,7 +44,7 @@ def parse(text: str, base: int, limits: Limits) -> tuple[ast.expr, int]:
     try:
         return ast.parse(body.replace("\n", " ").replace("\t", " "), mode="eval").body, lead
     except SyntaxError as error:
-        at = min(max((error.offset or 1) - 1, 0), max(len(body) - 1, 0))
+        at = min((error.offset or len(body)) - 1, len(body) - 1)  # no offset: at the end
         raise Fault("PLC131", "this cannot be read as an expression", lead + at, lead + at + 1) from None
     except (MemoryError, RecursionError, ValueError):
         raise Fault("PLC134", "the expression is nested too deeply", lead, end) from None

@@ -223,7 +223,7 @@ class Composer:
 
     def _trimmed(self, place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
         """Let a block scalar end with its last line that is not blank."""
-        line, column, end = place[0], place[1], place[2] - 1
+        line, column, end = place[0], place[1], place[2] - (place[3] == 1)
         while end > line and not self.source.lines[end - 1].strip():
             end -= 1
         return line, column, end, len(self.source.lines[end - 1]) + 1

@@ -83,16 +83,18 @@ def _syntax_error(error: yaml.YAMLError, composer: Composer) -> None:
     if mark is None:
         report.add("PLC107", "the file is not YAML", source.span(1, 1))
         return
+    problem = getattr(error, "problem", None) or "it cannot be read"
+    place = source.span(mark.line + 1, mark.column + 1)
     line = source.lines[mark.line] if mark.line < len(source.lines) else ""
     tab = line.find("\t")
     if tab >= 0 and (not line[:tab].strip() or tab == mark.column):
         place = source.span(mark.line + 1, tab + 1)
         report.add("PLC108", "a tab indents this line", place, help="indent with spaces")
+    elif "nesting depth" in problem:  # libyaml has a cap of its own, on tokens read ahead
+        report.add("PLC114", "nested too deeply", place)
     elif line[mark.column : mark.column + 1] in ("[", "{") and composer.ends_at(mark):
         composer.split()
     else:
-        problem = getattr(error, "problem", None) or "it cannot be read"
-        place = source.span(mark.line + 1, mark.column + 1)
         report.add("PLC107", f"the file is not YAML here: {problem}", place, help=_cure(problem))
 
 
