@@ -66,13 +66,15 @@ def read_elf(data: bytes) -> Elf:
     view = memoryview(data)
     if len(data) < _HEADER.size or data[:4] != b"\x7fELF":
         raise CubinError("not an ELF file")
-    ident, _, machine, _, _, _, offset, flags, _, _, _, entry, count, names = _HEADER.unpack_from(data)
+    row = _HEADER.unpack_from(data)
+    ident, _, machine, _, _, segments, offset, flags, _, segment, number, entry, count, names = row
     if ident[4:7] != b"\x02\x01\x01":
         raise CubinError("not a 64-bit little-endian ELF file")
     if machine != _EM_CUDA:
         raise CubinError("an ELF file, but not of GPU code")
     if entry != _SECTION.size or not 0 < count <= _MAX_SECTIONS or names >= count:
         raise CubinError("the section table is damaged")
+    _part(view, segments, segment * number, "the segment table")
     sections = _sections(view, offset, count, names)
     return Elf(ident[7], ident[8], flags, sections, _symbols(sections))
 

@@ -90,7 +90,7 @@ typedef decltype((char*)0 - (char*)0) ptrdiff_t;
 #define NULL 0
 #endif
 #ifndef offsetof
-#define offsetof(type, member) ((size_t)&(((type*)0)->member))
+#define offsetof(type, member) ((size_t)__INTADDR__(&(((type*)0)->member)))
 #endif
 """
 
