@@ -161,7 +161,10 @@ def _load_memory(d: Decoder, instruction: Instruction, form: AccessForm, targets
 def _load_param(d: Decoder, name: str, offset: int, form: AccessForm, targets: tuple[int, ...]) -> Step:
     """Decode a load from a kernel parameter, or from a ``.param`` variable of a call."""
     if name in d.slots:
+        _check_bytes(d, name, offset, form)
         return _load_bytes(d, d.slots[name], offset, form, targets)
+    if name not in d.names.entry_parameters:
+        raise Unsupported(f"ld.param of `{name}`")
     start = d.names.entry_parameters[name] + offset
     steps: list[Step] = []
     for k, slot in enumerate(targets):
@@ -169,6 +172,12 @@ def _load_param(d: Decoder, name: str, offset: int, form: AccessForm, targets: t
             at = start + k * form.width // 8
             steps.append(_resized(d, d.given(("param", at, form.width), form.width), slot, form.signed))
     return steps[0] if len(steps) == 1 else _sequence(steps)
+
+
+def _check_bytes(d: Decoder, name: str, offset: int, form: AccessForm) -> None:
+    kind, size = d.code.kinds[d.slots[name]]
+    if kind != "bytes" or not 0 <= offset <= size - form.size:
+        raise Unsupported(f"access to bytes {offset} to {offset + form.size} of `{name}`")
 
 
 def _resized(d: Decoder, slot: int, into: int, signed: bool) -> Step:
@@ -212,7 +221,10 @@ def store(d: Decoder, instruction: Instruction) -> Step:
     target = instruction.operands[0]
     values = _values(d, instruction.operands[1], form, instruction)
     if form.space == "param" and isinstance(target, Address) and isinstance(target.base, Symbol):
-        return _store_bytes(d.slots[target.base.name], target.base.offset + target.offset, form, values)
+        name, offset = target.base.name, target.base.offset + target.offset
+        if name in d.slots:
+            _check_bytes(d, name, offset, form)
+            return _store_bytes(d.slots[name], offset, form, values)
     if form.space in ("param", "const"):
         raise Unsupported(instruction.form, "to this address")
     address = d.address(target, instruction.form)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planc.diagnostics import Diagnostic, ReplayError
-from planc.ptx.syntax import Function, Instruction, Module, Symbol
+from planc.ptx.syntax import Function, Instruction, Module, Operand, Register, Symbol
+from planc.simt.faults import Unsupported
 from planc.simt.intrinsics import is_intrinsic
 from planc.simt.report import line_facts, place, span
 from planc.simt.roles import call_parts, names_in
@@ -76,10 +77,10 @@ def _callees(module: Module, function: Function) -> list[tuple[str, Instruction]
         if each.opcode != "call":
             taken.extend((name, each) for name in _functions_named(module, each))
             continue
-        target = call_parts(each).target
-        if not isinstance(target, Symbol):
+        target = _target(each)
+        if isinstance(target, Register):
             indirect = each
-        elif not is_intrinsic(target.name):
+        elif isinstance(target, Symbol) and not is_intrinsic(target.name):
             found.append((target.name, each))
     if indirect is not None:
         in_data = [name for v in module.variables.values() for _, name, _, _ in v.symbols]
@@ -87,6 +88,14 @@ def _callees(module: Module, function: Function) -> list[tuple[str, Instruction]
         taken.extend((name, indirect) for name in in_data if name in module.functions)
         taken.extend((name, indirect) for each in code for name in _functions_named(module, each))
     return found + [(name, where) for name, where in taken if not module.functions[name].is_entry]
+
+
+def _target(call: Instruction) -> Operand | None:
+    """Return what is called; None for a call without a target, which is refused when it is cut."""
+    try:
+        return call_parts(call).target
+    except Unsupported:
+        return None
 
 
 def _functions_named(module: Module, instruction: Instruction) -> list[str]:

@@ -88,9 +88,12 @@ class Decoder:
         return self.code.kinds[slot][1]
 
     def source(self, operand: Operand, width: int, form: str = "") -> int:
-        """Return the slot of an operand that is read; ``width`` is that of an immediate."""
+        """Return the slot of an operand that is read; ``width`` is that of an immediate, 1 a predicate's."""
         if isinstance(operand, Register):
-            return self._register(operand.name)
+            slot = self._register(operand.name)
+            if (width == 1) != (self.width(slot) == 1):
+                raise Unsupported(form, f"with `{operand.name}`, a register of {self.width(slot)} bits")
+            return slot
         if isinstance(operand, Immediate):
             return self.constant(width, immediate_bits(operand, width))
         if isinstance(operand, Symbol):
@@ -100,12 +103,12 @@ class Decoder:
     def predicate(self, operand: Operand, form: str = "") -> tuple[int, bool]:
         """Return the slot of a predicate and whether it is negated."""
         if isinstance(operand, Negated):
-            return self._register(operand.register.name), True
+            return self.source(operand.register, 1, form), True
         return self.source(operand, 1, form), False
 
     def _register(self, name: str) -> int:
         slot = self.slots.get(name)
-        if slot is not None:
+        if slot is not None and self.code.kinds[slot][0] == "bits":
             return slot
         if name in CLOCKS or not is_supported(name):
             raise Unsupported(name, "as a register in this place")
@@ -125,12 +128,14 @@ class Decoder:
             return self.given(("symbol", name, offset), 64)
         raise Unsupported(form, f"with the address of `{name}`")
 
-    def target(self, operand: Operand, form: str = "") -> int:
-        """Return the slot of an operand that is written, -1 for ``_``."""
+    def target(self, operand: Operand, form: str = "", width: int = 0) -> int:
+        """Return the slot of an operand that is written, -1 for ``_``; 0 stands for any width."""
         if isinstance(operand, Discard):
             return -1
         if isinstance(operand, Register) and operand.name in self.slots:
-            return self.slots[operand.name]
+            slot = self.slots[operand.name]
+            if width in (0, self.width(slot)):
+                return slot
         raise Unsupported(form, "with this destination")
 
     def targets(self, operand: Operand, form: str = "") -> tuple[int, ...]:
@@ -150,8 +155,12 @@ class Decoder:
         if isinstance(operand.base, Symbol):
             base = operand.base
             return _plain_address(self.symbol(Symbol(base.name, base.offset + operand.offset), form))
-        slot = self._register(operand.base.name)
+        slot = self.source(operand.base, 64, form)
         return _register_address(slot, self.width(slot), operand.offset)
+
+    def is_predicate(self, operand: Register) -> bool:
+        """Whether an operand is a predicate register."""
+        return operand.name in self.slots and self.width(self.slots[operand.name]) == 1
 
     def is_read(self, operand: Operand) -> bool:
         """Whether any instruction of the function reads a register: False for results nobody uses."""

@@ -12,10 +12,12 @@ its immediate post-dominator rank below the latter, and threads that diverged wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from planc.ptx.syntax import Function, Guard, Instruction, Operand, Symbol
+from planc.simt.arity import check_operands
+from planc.simt.faults import Unsupported
 from planc.simt.order import Order, rank
 from planc.simt.roles import call_parts
 
@@ -74,7 +76,7 @@ def is_barrier(instruction: Instruction) -> bool:
 def build_flow(function: Function, intrinsic: IsIntrinsic) -> Flow:
     """Cut the reachable code of ``function`` into blocks and rank them.
 
-    Calls of intrinsics do not end a block.
+    Calls of intrinsics do not end a block. Raises :class:`Unsupported` for a branch or call without a target.
     """
     code, labels = _plain(function, intrinsic)
     blocks = _reachable(_cut(code, labels, function, intrinsic))
@@ -144,6 +146,7 @@ def _cut(
 def _end(
     instruction: Instruction, places: dict[str, int], tables: dict[str, list[int]], following: int
 ) -> RawEnd:
+    check_operands(instruction)
     opcode, operands = instruction.opcode, instruction.operands
     if opcode == "ret":
         return RawEnd("return", [], instruction)
@@ -152,16 +155,17 @@ def _end(
     if opcode == "call":
         return RawEnd("call", [following], instruction)
     if opcode == "brx":
-        return RawEnd("table", list(tables[_name(operands[1])]), instruction)
-    taken = places[_name(operands[0])]
+        return RawEnd("table", list(tables[_name(operands[1], tables, instruction)]), instruction)
+    taken = places[_name(operands[0], places, instruction)]
     if instruction.guard is None:
         return RawEnd("jump", [taken], instruction)
     return RawEnd("branch", [taken, following], instruction)
 
 
-def _name(operand: Operand) -> str:
-    assert isinstance(operand, Symbol)
-    return operand.name
+def _name(operand: Operand, known: Mapping[str, object], instruction: Instruction) -> str:
+    if isinstance(operand, Symbol) and operand.name in known:
+        return operand.name
+    raise Unsupported(instruction.form, "to this target")
 
 
 def _reachable(blocks: list[RawBlock]) -> list[RawBlock]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from planc.diagnostics import Diagnostic
 from planc.ptx.syntax import Function, Guard, Instruction, Module, Operand, Register, Symbol
 from planc.simt import ends
+from planc.simt.arity import check_operands
 from planc.simt.barriers import BarrierGate
 from planc.simt.closure import Closure
 from planc.simt.decode import Decoder, Names, guarded, slots_touched
@@ -162,7 +163,7 @@ class FunctionBuilder:
             try:
                 step = self._gate(block, each, decoder) if each is raw.gate else self._step(each, decoder)
             except Unsupported as refused:
-                found.append(_refusal(refused, each))
+                found.append(refusal(refused, each))
                 continue
             touched |= decoder.touched
             if step is not None:
@@ -172,7 +173,7 @@ class FunctionBuilder:
             block.end = self._end(raw.end, block, decoder, code)
         except Unsupported as refused:
             assert raw.end.instruction is not None
-            found.append(_refusal(refused, raw.end.instruction))
+            found.append(refusal(refused, raw.end.instruction))
         touched |= decoder.touched
         block.steps = tuple(steps)
         block.constants = tuple(sorted(touched & decoder.uniform))
@@ -181,9 +182,9 @@ class FunctionBuilder:
         if isinstance(block.end, ends.Call):
             # The results of a call are written when it returns, not when the block ends.
             block.writes &= ~sum({1 << slot for slot in block.end.site.results if slot >= 0})
-        if raw.gate is not None and is_barrier(raw.gate):
-            assert isinstance(block.gate, BarrierGate | WarpGate)
-            block.gate.following = code.blocks[raw.end.targets[0]]
+        waits = block.gate
+        if raw.gate is not None and is_barrier(raw.gate) and isinstance(waits, BarrierGate | WarpGate):
+            waits.following = code.blocks[raw.end.targets[0]]
 
     def _gate(self, block: Block, instruction: Instruction, decoder: Decoder) -> Step | None:
         block.gate, step = gate(decoder, instruction)
@@ -203,6 +204,7 @@ class FunctionBuilder:
         decode = STEPS.get(instruction.opcode)
         if decode is None:
             raise Unsupported(instruction.form)
+        check_operands(instruction)
         return decode(decoder, instruction)
 
     def _end(self, raw: RawEnd, block: Block, decoder: Decoder, code: FunctionCode) -> End:
@@ -232,6 +234,7 @@ class FunctionBuilder:
             callees = [number for number in self.closure.functions if self._fits(number, counts)]
         widths = [64] * len(parts.arguments)
         if callees:
+            self._check_call(instruction, self.closure.functions[callees[0]])
             widths = _argument_widths(self.closure.functions[callees[0]])
         arguments = tuple(
             self._argument(decoder, operand, width, instruction)
@@ -243,6 +246,12 @@ class FunctionBuilder:
             return ends.Call(site, callees[0])
         pointer = decoder.source(parts.target, 64, instruction.form)
         return ends.Call(site, -1, pointer, frozenset(callees))
+
+    def _check_call(self, instruction: Instruction, callee: Function) -> None:
+        parts = call_parts(instruction)
+        if len(parts.arguments) != len(callee.parameters) or len(parts.results) != len(callee.results):
+            takes = f"{len(callee.parameters)} arguments and {len(callee.results)} results"
+            raise Unsupported(f"call {callee.name}", f"with other than {takes}")
 
     def _fits(self, number: int, counts: tuple[int, int]) -> bool:
         function = self.closure.functions[number]
@@ -264,10 +273,11 @@ def _argument_widths(function: Function) -> list[int]:
 
 
 def _guard_slot(decoder: Decoder, guard: Guard) -> int:
-    return decoder.source(Register(guard.register), 1)
+    return decoder.source(Register(guard.register), 1, "guard")
 
 
-def _refusal(refused: Unsupported, instruction: Instruction) -> Diagnostic:
+def refusal(refused: Unsupported, instruction: Instruction) -> Diagnostic:
+    """Return the diagnostic for an instruction that is not supported."""
     reason = f" {refused.reason}" if refused.reason else ""
     message = f"`{refused.form}` is not supported{reason}, at {place(instruction)}"
     cure = "replay this node on a GPU, or write the kernel without it"

@@ -21,6 +21,7 @@ from planc.simt.roles import call_parts
 from planc.simt.spaces import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 
 _HEAP = frozenset({"malloc", "free"})
+_ARGUMENTS = {"vprintf": 2, "__assertfail": 5}
 
 
 def is_intrinsic(name: str) -> bool:
@@ -32,6 +33,10 @@ def call_intrinsic(d: Decoder, instruction: Instruction) -> Step:
     """Decode a call of one of them."""
     target = call_parts(instruction).target
     assert isinstance(target, Symbol)
+    parts = call_parts(instruction)
+    wanted = _ARGUMENTS.get(target.name)
+    if wanted is not None and len(parts.arguments) != wanted:
+        raise Unsupported(f"call {target.name}", f"with {len(parts.arguments)} arguments")
     if target.name in _HEAP:
         raise Unsupported(f"call {target.name}", "because simulated kernels have no heap", code="PLC759")
     return _INTRINSICS[target.name](d, instruction)
@@ -68,16 +73,27 @@ def _argument(d: Decoder, operand: Operand, width: int) -> Callable[[Fragment], 
     """Return the function that gives an argument, a ``.param`` variable or a register."""
     if isinstance(operand, Symbol) and operand.name in d.slots:
         slot = d.slots[operand.name]
+        kind, size = d.code.kinds[slot]
+        if kind != "bytes" or size < width // 8:
+            raise Unsupported("call", f"with `{operand.name}` of {size} bytes")
         dtype = np.dtype(f"u{width // 8}")
         return lambda f: np.ascontiguousarray(f.regs[slot][:, : width // 8]).view(dtype)[:, 0]
     held = d.source(operand, width)
     return lambda f: f.regs[held]
 
 
+def _result(d: Decoder, results: tuple[Operand, ...]) -> int:
+    """Return the slot of a 32-bit result in a ``.param`` variable, -1 where there is none."""
+    for operand in results[:1]:
+        if isinstance(operand, Symbol) and d.code.kinds[d.slots.get(operand.name, 0)] == ("bytes", 4):
+            return d.slots[operand.name]
+    return -1
+
+
 def _vprintf(d: Decoder, instruction: Instruction) -> Step:
     parts = call_parts(instruction)
     pattern, buffer = (_argument(d, each, 64) for each in parts.arguments)
-    target = d.slots[parts.results[0].name] if parts.results and isinstance(parts.results[0], Symbol) else -1
+    target = _result(d, parts.results)
 
     def step(f: Fragment) -> None:
         stdout = f.chunk.launch.stdout

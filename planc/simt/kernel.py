@@ -10,8 +10,9 @@ import numpy as np
 from planc.diagnostics import Diagnostic, ReplayError
 from planc.ptx.syntax import Function, Module
 from planc.simt.closure import find_functions
-from planc.simt.flow import build_flow
-from planc.simt.functions import FunctionBuilder, polls
+from planc.simt.faults import Unsupported
+from planc.simt.flow import Flow, build_flow
+from planc.simt.functions import FunctionBuilder, polls, refusal
 from planc.simt.grid import run_grid
 from planc.simt.intrinsics import is_intrinsic
 from planc.simt.launch import Dimensions, Launch, RunStatistics, parameter_region
@@ -22,6 +23,8 @@ from planc.simt.variables import Variables
 
 MAX_BLOCK = 1024
 """Threads of a block, at most."""
+MAX_SHARED = 227 << 10
+"""Bytes of shared memory of a block, static and dynamic, at most: those of an NVIDIA H200."""
 
 
 def _discard(text: str) -> None:
@@ -68,7 +71,7 @@ class PreparedKernel:
         the text of each device printf. Raises :class:`planc.diagnostics.ReplayError` with a code from
         PLC750 on; ``memory`` then holds what was written before.
         """
-        self._check(grid, block, params)
+        self._check(grid, block, shared, params)
         padded = params + bytes(-len(params) % 8)
         launch = Launch(
             self.name,
@@ -88,7 +91,7 @@ class PreparedKernel:
         with np.errstate(all="ignore"):
             return run_grid(launch)
 
-    def _check(self, grid: Dimensions, block: Dimensions, params: bytes) -> None:
+    def _check(self, grid: Dimensions, block: Dimensions, shared: int, params: bytes) -> None:
         threads = block[0] * block[1] * block[2]
         if min(*grid, *block) < 1 or threads > MAX_BLOCK:
             what = f"a block of {block} threads in a grid of {grid}"
@@ -96,6 +99,9 @@ class PreparedKernel:
         if self.required_block is not None and block != self.required_block:
             cure = f"the kernel requires {self.required_block} (`.reqntid`)"
             self._refuse(f"a block of {block} threads", cure)
+        if self.layout.static + shared > MAX_SHARED:
+            what = f"{self.layout.static + shared} bytes of shared memory per block"
+            self._refuse(what, f"take at most {MAX_SHARED} bytes")
         if len(params) < self.parameter_bytes:
             self._refuse(f"{len(params)} bytes of parameters", f"it takes {self.parameter_bytes}")
 
@@ -113,7 +119,7 @@ def prepare(module: Module, entry: str) -> PreparedKernel:
     closure = find_functions(module, entry)
     kernel = module.functions[entry]
     layout, shared = shared_layout(module, closure.functions.values())
-    flows = {number: build_flow(each, is_intrinsic) for number, each in closure.functions.items()}
+    flows = {number: _flow(each) for number, each in closure.functions.items()}
     polling = any(polls(flow) for flow in flows.values())
     found: list[Diagnostic] = []
     codes: dict[int, FunctionCode] = {}
@@ -126,6 +132,14 @@ def prepare(module: Module, entry: str) -> PreparedKernel:
     parameters = max((p.offset + p.size for p in kernel.parameters), default=0)
     block = _required_block(kernel)
     return PreparedKernel(entry, parameters, codes[closure.entry], codes, layout, block, used)
+
+
+def _flow(function: Function) -> Flow:
+    try:
+        return build_flow(function, is_intrinsic)
+    except Unsupported as refused:
+        where = next((each for each in function.body if each.form == refused.form), function.body[0])
+        raise ReplayError(refusal(refused, where)) from None
 
 
 def _required_block(kernel: Function) -> Dimensions | None:

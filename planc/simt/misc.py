@@ -27,12 +27,16 @@ def nothing(d: Decoder, instruction: Instruction) -> None:
 def convert_address(d: Decoder, instruction: Instruction) -> Step:
     """Decode ``cvta`` and ``cvta.to``: between the address in a space and the generic one."""
     words = list(instruction.modifiers)
+    if not 2 <= len(words) <= 3:
+        raise Unsupported(instruction.form)
     to = words[0] == "to"
     space = words[-2].removesuffix("::cta").removesuffix("::entry")
     if space not in WINDOWS or words[-1] not in ("u64", "u32"):
         raise Unsupported(instruction.form)
     base = 0 if space == "param" else WINDOWS[space]
     target = d.target(instruction.operands[0], instruction.form)
+    if target < 0 or d.width(target) == 1:
+        raise Unsupported(instruction.form, "with this destination")
     slot = d.source(instruction.operands[1], 64, instruction.form)
     shift = np.uint64((-base if to else base) & 0xFFFF_FFFF_FFFF_FFFF)
     dtype = BY_WIDTH[d.width(target)]
@@ -46,10 +50,12 @@ def convert_address(d: Decoder, instruction: Instruction) -> Step:
 
 def is_space(d: Decoder, instruction: Instruction) -> Step:
     """Decode ``isspacep``: whether a generic address lies in the window of a space."""
-    space = instruction.modifiers[0].removesuffix("::cta").removesuffix("::cluster").removesuffix("::entry")
+    space = (
+        "".join(instruction.modifiers).removesuffix("::cta").removesuffix("::cluster").removesuffix("::entry")
+    )
     if len(instruction.modifiers) != 1 or space not in WINDOWS or space == "const":
         raise Unsupported(instruction.form)
-    target = d.target(instruction.operands[0], instruction.form)
+    target = d.target(instruction.operands[0], instruction.form, 1)
     slot = d.source(instruction.operands[1], 64, instruction.form)
     start = GLOBAL_BASE if space == "global" else WINDOWS[space]
     end = start + WINDOW_SIZE if start != GLOBAL_BASE else 1 << 64
@@ -63,10 +69,11 @@ def is_space(d: Decoder, instruction: Instruction) -> Step:
 
 def create_policy(d: Decoder, instruction: Instruction) -> Step:
     """Decode ``createpolicy``: a cache policy is opaque and has no effect."""
-    target = d.target(instruction.operands[0], instruction.form)
+    target = d.target(instruction.operands[0], instruction.form, 64)
 
     def step(f: Fragment) -> None:
-        f.regs[target] = np.zeros(f.n, np.uint64)
+        if target >= 0:
+            f.regs[target] = np.zeros(f.n, np.uint64)
 
     return step
 
@@ -150,7 +157,8 @@ def _source_bytes(
     if not rest or ("L2::cache_hint" in instruction.modifiers and len(rest) == 1):
         return lambda f: np.full(f.n, size, np.int64)
     first = rest[0]
+    if isinstance(first, Register) and d.is_predicate(first):
+        ignored = d.source(first, 1, instruction.form)
+        return lambda f: np.where(f.regs[ignored], 0, size)
     slot = d.source(first, 32, instruction.form)
-    if isinstance(first, Register) and d.width(slot) == 1:
-        return lambda f: np.where(f.regs[slot], 0, size)
     return lambda f: np.minimum(f.regs[slot].astype(np.int64), size)

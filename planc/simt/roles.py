@@ -16,6 +16,7 @@ from planc.ptx.syntax import (
     Symbol,
     Vector,
 )
+from planc.simt.faults import Unsupported
 
 CARRY = "%cc"
 """The condition code register of extended-precision arithmetic (PTX ISA, "add.cc")."""
@@ -39,8 +40,13 @@ class CallParts:
 
 
 def call_parts(instruction: Instruction) -> CallParts:
-    """Take the operands of ``call (results), target, (arguments), prototype`` apart."""
+    """Take the operands of ``call (results), target, (arguments), prototype`` apart.
+
+    Raises :class:`Unsupported` where there is no target.
+    """
     rest = list(instruction.operands)
+    if not any(isinstance(each, Symbol | Register) for each in rest):
+        raise Unsupported(instruction.form, "without a target")
     results: tuple[Operand, ...] = ()
     if isinstance(rest[0], Arguments):
         results = rest.pop(0).items  # type: ignore[union-attr]

@@ -9,6 +9,7 @@ import numpy as np
 
 from planc.ptx.syntax import Instruction, Operand, Pair
 from planc.simt import warp
+from planc.simt.arity import check_operands
 from planc.simt.barriers import Arrive, BarrierGate
 from planc.simt.decode import Decoder
 from planc.simt.faults import Unsupported
@@ -26,6 +27,7 @@ _REDUCTIONS = frozenset({"popc", "and", "or"})
 
 def gate(d: Decoder, instruction: Instruction) -> Gated:
     """Decode an instruction at which threads may wait; raises :class:`Unsupported`."""
+    check_operands(instruction)
     return _GATES[instruction.opcode](d, instruction)
 
 
@@ -49,8 +51,9 @@ def _reducing(d: Decoder, instruction: Instruction, reduction: str) -> BarrierGa
     target, *middle, predicate = instruction.operands
     number, count = _number_and_count(d, tuple(middle))
     slot, negated = d.predicate(predicate, instruction.form)
+    width = 32 if reduction == "popc" else 1
     return BarrierGate(
-        instruction, number, count, reduction, slot, negated, d.target(target, instruction.form)
+        instruction, number, count, reduction, slot, negated, d.target(target, instruction.form, width)
     )
 
 
@@ -77,8 +80,9 @@ def _words(instruction: Instruction) -> tuple[str, ...]:
 def _targets(d: Decoder, instruction: Instruction) -> tuple[int, int]:
     operand = instruction.operands[0]
     if isinstance(operand, Pair):
-        return d.target(operand.first), d.target(operand.second)
-    return d.target(operand, instruction.form), -1
+        form = instruction.form
+        return d.target(operand.first, form, 32), d.target(operand.second, form, 1)
+    return d.target(operand, instruction.form, 32), -1
 
 
 def _set(f: Fragment, targets: tuple[int, int], results: tuple[object, object]) -> None:
@@ -93,6 +97,8 @@ def _shuffle(d: Decoder, instruction: Instruction) -> Gated:
         raise Unsupported(instruction.form)
     choose, targets = warp.SHUFFLES[words[0]], _targets(d, instruction)
     a, b, c = (d.source(each, 32) for each in instruction.operands[1:4])
+    if d.width(a) != 32:
+        raise Unsupported(instruction.form, "with this operand")
     waits = None
     if "sync" in instruction.modifiers:
         waits = WarpGate(instruction, d.source(instruction.operands[4], 32))
@@ -109,7 +115,7 @@ def _vote(d: Decoder, instruction: Instruction) -> Gated:
     mode = words[0] if words else ""
     if words not in (("all", "pred"), ("any", "pred"), ("uni", "pred"), ("ballot", "b32")):
         raise Unsupported(instruction.form)
-    target = d.target(instruction.operands[0], instruction.form)
+    target = d.target(instruction.operands[0], instruction.form, 32 if mode == "ballot" else 1)
     slot, negated = d.predicate(instruction.operands[1], instruction.form)
     waits, members = _members(d, instruction)
 
@@ -145,8 +151,10 @@ def _redux(d: Decoder, instruction: Instruction) -> Gated:
     if words not in _REDUX:
         raise Unsupported(instruction.form)
     mode, dtype = words[0], SIGNED[32] if words[1] == "s32" else np.dtype(np.uint32)
-    target = d.target(instruction.operands[0], instruction.form)
+    target = d.target(instruction.operands[0], instruction.form, 32)
     a = d.source(instruction.operands[1], 32)
+    if d.width(a) != 32:
+        raise Unsupported(instruction.form, "with this operand")
     waits, members = _members(d, instruction)
 
     def step(f: Fragment) -> None:
@@ -181,9 +189,10 @@ def activemask(d: Decoder, instruction: Instruction) -> Step:
     """Decode ``activemask.b32``: the lanes that run this instruction together."""
     if instruction.modifiers != ("b32",):
         raise Unsupported(instruction.form)
-    target = d.target(instruction.operands[0], instruction.form)
+    target = d.target(instruction.operands[0], instruction.form, 32)
 
     def step(f: Fragment) -> None:
-        f.regs[target] = warp.present(f).astype(np.uint32)
+        if target >= 0:
+            f.regs[target] = warp.present(f).astype(np.uint32)
 
     return step

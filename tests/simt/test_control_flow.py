@@ -7,6 +7,7 @@ import pytest
 
 from planc.diagnostics import ReplayError
 from planc.simt import prepare
+from planc.simt.example import run_body
 from tests.simt.cuda import Device, cuda
 
 
@@ -275,3 +276,73 @@ def test_unknown_kernel_and_missing_function() -> None:
         prepare(device.module, "nope")
     with pytest.raises(ReplayError, match=r"PLC751.*elsewhere"):
         prepare(device.module, "k")
+
+
+def test_register_parameters_results_and_constants() -> None:
+    functions = """
+    .func (.reg .b32 %r, .reg .pred %ok) pick(.reg .b32 %a, .reg .b32 %b) {
+      setp.gt.u32 %ok, %a, %b;
+      selp.u32 %r, %a, %b, %ok;
+      ret;
+    }
+    .func (.param .b32 out) double(.param .b32 in) {
+      .reg .b32 %v; ld.param.b32 %v, [in]; shl.b32 %v, %v, 1; st.param.b32 [out], %v; ret;
+    }
+    .func quit(.reg .b32 %a) { .reg .pred %q; setp.eq.u32 %q, %a, 3; @%q exit; ret; }"""
+    body = """
+    call (%v1, %q1), pick, (%t, 4);
+    selp.u32 %v2, 100, 0, %q1;
+    call (%v3), double, (%t);
+    call quit, (%t);
+    setp.eq.u32 %q2, %t, 6;
+    @%q2 call (%v1, %q3), pick, (77, %v1);
+    add.u32 %v1, %v1, %v2; mad.lo.u32 %v1, %v3, 1000, %v1;
+    st.global.u32 [%p], %v1;"""
+    got = run_body(body, threads=8, functions=functions)
+    expected = [2000 * t + max(t, 4) + (100 if t > 4 else 0) for t in range(8)]
+    expected[3] = 0
+    expected[6] = 12_000 + 77 + 100
+    assert got.tolist() == expected
+
+
+def test_barriers_and_shuffles_inside_functions() -> None:
+    device = cuda(r"""
+    __device__ __noinline__ int block_sum(int v, int* scratch) {
+      int t = threadIdx.x;
+      for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+      if (t % 32 == 0) scratch[t / 32] = v;
+      __syncthreads();
+      int s = 0;
+      for (int w = 0; w < blockDim.x / 32; ++w) s += scratch[w];
+      __syncthreads();
+      return s;
+    }
+    extern "C" __global__ void k(int* out) {
+      __shared__ int scratch[32];
+      int i = blockIdx.x * blockDim.x + threadIdx.x, v = i;
+      if (i % 3 == 0) v *= 2;
+      int first = block_sum(v, scratch);
+      if (i % 2) v += first;
+      out[i] = block_sum(v, scratch) + first;
+    }""")
+    out = np.zeros(3 * 96, np.int32)
+    device.run("k", 3, 96, device.array("out", out))
+    i = np.arange(3 * 96).reshape(3, 96)
+    v = np.where(i % 3 == 0, 2 * i, i)
+    first = v.sum(axis=1, keepdims=True)
+    second = np.where(i % 2, v + first, v).sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(out.reshape(3, 96), np.broadcast_to(first + second, (3, 96)))
+
+
+def test_functions_that_spin_take_turns() -> None:
+    device = cuda(r"""
+    __device__ int lock = 0;
+    __device__ __noinline__ bool try_lock(int* l) { return atomicCAS(l, 0, 1) == 0; }
+    extern "C" __global__ void k(int* total) {
+      while (!try_lock(&lock)) ;
+      *(volatile int*)total = *(volatile int*)total + 1;
+      atomicExch(&lock, 0);
+    }""")
+    total = np.zeros(1, np.int32)
+    device.run("k", 2, 40, device.array("total", total))
+    assert total[0] == 80

@@ -6,28 +6,12 @@ import numpy as np
 import pytest
 
 from planc.diagnostics import ReplayError
-from tests.simt.cuda import Device, cuda
-
-HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
-
-
-def ptx_kernel(body: str, registers: str = "") -> Device:
-    """Return a device with kernel `k(out)`: %p points to out[tid], %t is tid.x."""
-    return Device(
-        HEAD
-        + ".visible .entry k(.param .u64 out) {\n.reg .b64 %p, %o; .reg .b32 %t, %v<9>; .reg .pred %q<9>;\n"
-        + registers
-        + "ld.param.u64 %p, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4; add.u64 %p, %p, %o;\n"
-        + body
-        + "\n}"
-    )
+from planc.simt.example import run_body
+from tests.simt.cuda import cuda
 
 
-def run_ptx(body: str, threads: int, registers: str = "") -> list[int]:
-    out = np.zeros(threads, np.uint32)
-    device = ptx_kernel(body, registers)
-    device.run("k", 1, threads, device.array("out", out))
-    return out.tolist()
+def run_ptx(body: str, threads: int) -> list[int]:
+    return run_body(body, threads=threads).tolist()
 
 
 def test_threads_that_ended_do_not_hold_up_a_barrier() -> None:
