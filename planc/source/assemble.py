@@ -40,6 +40,7 @@ class Assembly:
         self.forms = FormReader(limits)
         self.quantities = Quantities(self.forms, report)
         self.broken: set[str] = set()
+        self._used: set[str] = set()
 
     def flat(self, settings: Mapping[str, Number]) -> FlatGraph | None:
         """Return the flat graph, with ``settings`` in place of symbols; None where it grows past a limit."""
@@ -155,7 +156,7 @@ class Assembly:
         return found
 
     def _check_uses(self, body: Body, graphs: dict[str, GraphTemplate]) -> None:
-        """Report sub-graphs that are unknown (PLC215), use themselves (PLC216), or are unused (PLC221).
+        """Report sub-graphs that are unknown (PLC215) or use themselves (PLC216).
 
         A sub-graph that uses itself is taken out of ``graphs``.
         """
@@ -169,13 +170,8 @@ class Assembly:
         for circle in _circles(uses):
             for name in sorted(circle):
                 self._recursive(graphs.pop(name), circle, uses[name])
-        used = {call.name for call in own} | {
-            c.name for n, calls in uses.items() for c in calls if c.name != n
-        }
-        for name, unit in known.items():
-            if name not in used and not unit.included:
-                message = f"nothing uses the sub-graph `{name}`"
-                self.report.add("PLC221", message, unit.key.span, help="remove it", facts={"name": name})
+        self._used = {call.name for call in own}
+        self._used |= {call.name for name, calls in uses.items() for call in calls if call.name != name}
 
     def _recursive(self, graph: GraphTemplate, circle: set[str], calls: list[CallText]) -> None:
         call = next(call for call in calls if call.name in circle)
@@ -186,18 +182,23 @@ class Assembly:
         self.report.add("PLC216", message, call.span, related=related, facts={"graphs": list(sorted(circle))})
 
     def _unused(self, kernels: tuple[FlatKernel, ...]) -> None:
-        """Report symbols that no text mentions (PLC220).
+        """Report symbols that no text mentions (PLC220), and sub-graphs that nobody uses (PLC221).
 
         Where a kernel's parameters are not declared, any symbol may be one that it takes by name; and what
-        could not be read may have mentioned any.
+        could not be read may have mentioned anything.
         """
-        mentioned = self.forms.mentioned | {p.name for k in kernels for p in k.parameters or ()}
-        if self.broken or any(kernel.parameters is None for kernel in kernels):
+        if self.broken:
             return
-        for name, unit in self.graph.sections["symbols"].items():
-            if name not in mentioned and not unit.included:
-                message = f"nothing uses the symbol `{name}`"
-                self.report.add("PLC220", message, unit.key.span, help="remove it", facts={"name": name})
+        mentioned = self.forms.mentioned | {p.name for k in kernels for p in k.parameters or ()}
+        if not any(kernel.parameters is None for kernel in kernels):
+            self._report_unused("PLC220", "symbol", "symbols", mentioned)
+        self._report_unused("PLC221", "sub-graph", "graphs", self._used)
+
+    def _report_unused(self, code: str, what: str, section: str, used: set[str]) -> None:
+        for name, unit in self.graph.sections[section].items():
+            if name not in used and not unit.included:
+                message = f"nothing uses the {what} `{name}`"
+                self.report.add(code, message, unit.key.span, help="remove it", facts={"name": name})
 
 
 def default_name(label: str) -> str:

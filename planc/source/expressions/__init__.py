@@ -10,10 +10,11 @@ from planc.source.expressions.compiler import (
 )
 from planc.source.expressions.fault import BROKEN, Fault, Mistake
 from planc.source.expressions.lexical import is_plain_name, parse
-from planc.source.expressions.operators import FUNCTIONS, Number, checked, kind_of
+from planc.source.expressions.operators import CONSTANTS, FUNCTIONS, Number, checked, kind_of
 
 __all__ = [
     "BROKEN",
+    "CONSTANTS",
     "FUNCTIONS",
     "RESERVED",
     "Environment",

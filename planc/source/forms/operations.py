@@ -11,7 +11,15 @@ import keyword
 import re
 from dataclasses import dataclass
 
-from planc.source.expressions import RESERVED, Expression, Fault, compile_text, is_plain_name, parse
+from planc.source.expressions import (
+    CONSTANTS,
+    RESERVED,
+    Expression,
+    Fault,
+    compile_text,
+    is_plain_name,
+    parse,
+)
 from planc.source.forms.indices import IndexForm, Syntax
 from planc.source.limits import Limits
 
@@ -206,7 +214,8 @@ def _view(syntax: Syntax, node: ast.expr) -> ViewForm:
 
 
 def _value(syntax: Syntax, node: ast.expr) -> ViewForm | Expression:
-    if isinstance(node, ast.Name | ast.Subscript):
+    constant = isinstance(node, ast.Name) and node.id in CONSTANTS
+    if isinstance(node, ast.Name | ast.Subscript) and not constant:
         return _view(syntax, node)
     return syntax.expression(node)
 
