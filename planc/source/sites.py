@@ -36,10 +36,13 @@ def site_text(where: Tree) -> SiteText:
         line = where.end_line
         column = len(where.source.lines[line - 1]) + 1
     insert = where.source.span(line, column, line, column)
+    first = next(iter(where.keys.values()), where)
+    # A key with an anchor begins at the anchor, as its mapping does.
+    indent = (min(first.column, where.column) if first.line == where.line else first.column) - 1
     if after is None:
-        return SiteText(insert, where.column - 1, where.flow)
+        return SiteText(insert, indent, where.flow)
     is_list = isinstance(after, syntax.Sequence)
-    return SiteText(insert, where.column - 1, where.flow, after.span, after.written, is_list)
+    return SiteText(insert, indent, where.flow, after.span, after.written, is_list)
 
 
 def edit_after(site: Site, references: Sequence[str]) -> Edit | None:

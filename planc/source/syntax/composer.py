@@ -77,10 +77,9 @@ class Composer:
 
     def scalar(self, event: Any) -> None:
         """Take a scalar."""
-        start, end = event.start_mark, event.end_mark
+        end = event.end_mark
         style = event.style or ""
-        column = start.column + 1 + (self._anchor_width(start) if event.anchor else 0)
-        place = (start.line + 1, column, end.line + 1, end.column + 1)
+        place = (*self._start(event), end.line + 1, end.column + 1)
         if style in ("|", ">"):
             place = self._trimmed(place)
         scalar = self._last = Scalar(self.source, place, event.value, event.value, style)
@@ -95,13 +94,13 @@ class Composer:
 
     def mapping(self, event: Any) -> None:
         """Begin a mapping."""
-        mark = event.start_mark
-        self._begin(event, tree.Mapping(self.source, mark.line + 1, mark.column + 1, bool(event.flow_style)))
+        line, column = self._start(event)
+        self._begin(event, tree.Mapping(self.source, line, column, bool(event.flow_style)))
 
     def sequence(self, event: Any) -> None:
         """Begin a list."""
-        mark = event.start_mark
-        self._begin(event, tree.Sequence(self.source, mark.line + 1, mark.column + 1, bool(event.flow_style)))
+        line, column = self._start(event)
+        self._begin(event, tree.Sequence(self.source, line, column, bool(event.flow_style)))
 
     def end(self, event: Any) -> None:
         """End the innermost container: at its bracket, or, without one, where its last value ends.
@@ -228,10 +227,13 @@ class Composer:
             end -= 1
         return line, column, end, len(self.source.lines[end - 1]) + 1
 
-    def _anchor_width(self, start: Any) -> int:
-        """Return how far an anchor pushes the value that it names; its mark is the anchor's."""
-        match = _ANCHOR.match(self.source.lines[start.line], start.column)
-        return match.end() - start.column if match else 0
+    def _start(self, event: Any) -> tuple[int, int]:
+        """Return where a value begins; the mark of one that has an anchor is the anchor's."""
+        mark = event.start_mark
+        if event.anchor is None:
+            return mark.line + 1, mark.column + 1
+        match = _ANCHOR.match(self.source.lines[mark.line], mark.column)
+        return mark.line + 1, (match.end() if match else mark.column) + 1
 
     def _resolve(self, scalar: Scalar) -> None:
         try:
