@@ -23,6 +23,8 @@ from planc.simt.variables import Variables
 
 MAX_BLOCK = 1024
 """Threads of a block, at most."""
+MAX_LOCAL = 512 << 10
+"""Bytes of local memory and registers of a thread, at most: the limit of CUDA for local memory."""
 MAX_SHARED = 227 << 10
 """Bytes of shared memory of a block, static and dynamic, at most: those of an NVIDIA H200."""
 
@@ -102,6 +104,9 @@ class PreparedKernel:
         if self.layout.static + shared > MAX_SHARED:
             what = f"{self.layout.static + shared} bytes of shared memory per block"
             self._refuse(what, f"take at most {MAX_SHARED} bytes")
+        thread = max(code.local_size + code.bytes_per_thread() for code in self.functions.values())
+        if thread > MAX_LOCAL:
+            self._refuse(f"{thread} bytes of local memory per thread", f"take at most {MAX_LOCAL} bytes")
         if len(params) < self.parameter_bytes:
             self._refuse(f"{len(params)} bytes of parameters", f"it takes {self.parameter_bytes}")
 

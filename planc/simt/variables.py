@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planc.diagnostics import Diagnostic, ReplayError
+from planc.diagnostics.diagnostic import Fact
 from planc.ptx.syntax import Module, Variable
 from planc.simt.closure import function_address, function_numbers
 from planc.simt.memory import Memory
@@ -29,7 +30,7 @@ class Variables:
         for variable in wanted:
             data = storage.get(variable.name)
             self._check(variable, data)
-            mine = np.zeros(variable.size, np.uint8) if data is None else data
+            mine = _zeros(variable) if data is None else data
             self._data[variable.name] = mine
             found[variable.name] = memory.map(variable.name, mine, writable=variable.space == "global")
         self.addresses: Mapping[str, int] = MappingProxyType(found)
@@ -73,6 +74,15 @@ class Variables:
         """Take the variables out of memory."""
         for address in self.addresses.values():
             self._memory.unmap(address)
+
+
+def _zeros(variable: Variable) -> NDArray[np.uint8]:
+    try:
+        return np.zeros(variable.size, np.uint8)
+    except (MemoryError, ValueError):
+        message = f"no memory is left for the {variable.size} bytes of `{variable.name}`"
+        facts: dict[str, Fact] = {"variable": variable.name, "bytes": variable.size}
+        raise ReplayError(Diagnostic("PLC736", message, facts=facts)) from None
 
 
 def load_variables(

@@ -236,6 +236,13 @@ def test_wrong_launches_are_refused() -> None:
     for block, grid in (((0, 1, 1), (1, 1, 1)), ((32, 33, 1), (1, 1, 1)), ((1, 1, 1), (0, 1, 1))):
         with pytest.raises(ReplayError, match="PLC761"):
             device.run("plain", grid, block, 0)
-    device.run("plain", 1, (32, 32, 1), 0)
+    device.run("plain", 1, (32, 32, 1), 0, shared=227 << 10)
+    with pytest.raises(ReplayError, match=r"PLC761.*shared memory"):
+        device.run("plain", 1, 1, 0, shared=(227 << 10) + 1)
+    run_body(f".local .b8 x[{500 << 10}];", threads=1)
+    with pytest.raises(ReplayError, match=r"PLC761.*local memory"):
+        run_body(f".local .b8 x[{512 << 10}];", threads=1)
+    with pytest.raises(ReplayError, match="PLC736"):
+        run_body("ret;", functions=f".global .b8 x[{1 << 47}];")
     with pytest.raises(ReplayError, match=r"PLC761.*0 bytes of parameters.*takes 8"):
         device.run("plain", 1, 1)
