@@ -46,7 +46,7 @@ def build_kernels(
     :data:`DEFAULT_TARGETS`. Files are read only below ``root`` unless ``allow_outside``. ``base`` is
     the graph's folder, from which stored names are relative; without it the labels of the kernels
     tell. ``cache`` is the user's where None. ``progress`` is told a label, the steps done and the
-    steps in all. Reports PLC401 to PLC423 and, for PTX files, PLC490 to PLC495.
+    steps in all. Reports PLC163, PLC401 to PLC423 and, for PTX files, PLC490 to PLC495.
     """
     tools = find_toolkit() if toolkit is None else toolkit
     chosen = _targets(targets, tools, collector)

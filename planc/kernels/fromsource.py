@@ -86,11 +86,14 @@ def _settings(kernel: FlatKernel, context: Context) -> Iterator[Diagnostic]:
 
 
 def outside_project(kernel: FlatKernel, context: Context) -> Diagnostic | None:
-    """Return PLC402 where a kernel's file lies outside the project and that is not allowed."""
+    """Return PLC163 where a kernel's file lies outside the project and that is not allowed.
+
+    ``planc.source`` reports most of them; this is for paths that did not come through it.
+    """
     if context.allow_outside or is_inside(kernel.path, context.root):
         return None
     return Diagnostic(
-        "PLC402",
+        "PLC163",
         f"`{kernel.path_label}` lies outside the project",
         kernel.path_span,
         help="move the file into the project, or allow it with `--allow-outside`",
@@ -137,7 +140,7 @@ def _said(built: Built, scene: Scene, context: Context) -> Iterator[Diagnostic]:
             "PLC423",
             f"the code of `{scene.sources.main.name}` would name this machine's folder `{folder}`",
             scene.span,
-            help="define `NDEBUG`, so that CUDA's headers do not name themselves in assertions",
+            help="name the header itself in `#include` and not by a macro, or define `NDEBUG`",
             facts=scene.facts(),
         )
 

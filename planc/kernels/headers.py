@@ -89,9 +89,8 @@ typedef decltype((char*)0 - (char*)0) ptrdiff_t;
 #ifndef NULL
 #define NULL 0
 #endif
-#ifndef offsetof
+#undef offsetof
 #define offsetof(type, member) ((size_t)__INTADDR__(&(((type*)0)->member)))
-#endif
 """
 
 _MATH = """\

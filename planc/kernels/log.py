@@ -11,7 +11,7 @@ from planc.kernels.sources import SourceSet
 
 _HEAD = re.compile(
     r"(?P<file>\S.*?)\((?P<line>\d+)\): (?P<kind>catastrophic error|internal error|error|warning|remark)"
-    r"(?: #\d+(?:-D)?)?: (?P<text>.*)"
+    r"(?: #(?P<number>\d+)(?:-D)?)?: (?P<text>.*)"
 )
 _BARE = re.compile(r"(?:nvrtc: )?(?P<kind>error|warning)\s*: (?P<text>.*)")
 _CARET = re.compile(r"\s*\^\s*\Z")
@@ -37,6 +37,7 @@ class Message:
 
     ``trail`` are the places of template instantiations that led there, innermost first.
     ``expression`` is set when the message is about a template instance that a graph asks for.
+    ``number`` is the compiler's own for this kind of message, None where it gives none.
     """
 
     error: bool
@@ -45,6 +46,7 @@ class Message:
     notes: tuple[str, ...] = ()
     trail: tuple[Place, ...] = ()
     expression: str | None = None
+    number: int | None = None
 
 
 def read_compiler_log(log: str) -> list[Message]:
@@ -85,6 +87,7 @@ def _message(block: list[str]) -> Message | None:
         tuple(notes),
         tuple(_trail(notes, head["file"])),
         quoted["text"] if named and quoted else None,
+        int(head["number"]) if head["number"] else None,
     )
 
 

@@ -54,7 +54,7 @@ def compiler_diagnostic(message: Message, scene: Scene) -> list[Diagnostic]:
     place = author_place(message, scene.sources)
     if not message.error and (place is None or place != message.place):
         return []
-    code, help_text = _cure(message, scene.sources) if message.error else ("PLC407", "")
+    code, help_text = _cure(message, scene.sources) if message.error else _doubt(message)
     if place is not None and code in ("PLC404", "PLC405"):
         place = Place(place.file, place.line)  # NVRTC points past the end of the line
     span = scene.span if place is None else place_span(place, scene.sources)
@@ -76,6 +76,12 @@ def _instance_diagnostics(message: Message, scene: Scene) -> list[Diagnostic]:
         for kernel in scene.kernels
         if kernel.entry == message.expression
     ]
+
+
+def _doubt(message: Message) -> tuple[str, str]:
+    if message.number is None:
+        return "PLC407", ""
+    return "PLC407", f"mend it, or add `-diag-suppress={message.number}` to the kernel's `options`"
 
 
 def _cure(message: Message, sources: SourceSet) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planc.api import check
 from planc.diagnostics import GraphError
 from planc.kernels import describe_source, new_graph_text
 from tests.kernels.helpers import Builder
@@ -46,6 +47,16 @@ def test_names_that_expressions_cannot_use(builder: Builder) -> None:
     path = builder.write("k.cu", "__global__ void f(const int* in, int* lambda, float n) {}\n")
     text = new_graph_text(path)
     assert "  in_: i32[n] input\n" in text and "run: f(in_, lambda_, n_)\n" in text
+
+
+def test_the_graph_checks(builder: Builder) -> None:
+    path = builder.write(
+        "k.cu", SOURCE + "__global__ void keyword(const int* in, int* out, float n) { *out = *in; }\n"
+    )
+    builder.write("graph.yaml", new_graph_text(path))
+    report = check(builder.folder / "graph.yaml", cache=builder.cache)
+    assert report.diagnostics == () and report.program is not None
+    assert report.program.node_names == ("run_scale", "run_ns_set", "run_keyword")
 
 
 def test_nothing_to_write(builder: Builder) -> None:

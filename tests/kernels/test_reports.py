@@ -34,7 +34,9 @@ def test_a_warning_does_not_stop_the_build_and_is_kept_in_the_cache(builder: Bui
     text = "__global__ void f(int* x) { int idle; *x = 1; }\n"
     for _ in range(2):
         found = builder.source(text, "f")
-        assert found.one("PLC407").message.startswith('variable "idle"') and found.only().symbol
+        report = found.one("PLC407")
+        assert report.message.startswith('variable "idle"') and "-diag-suppress=177" in report.help
+        assert found.only().symbol == "_Z1fPi"
     assert builder.source(text, "f", options=("-diag-suppress=177",)).codes == []
 
 

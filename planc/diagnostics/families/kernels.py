@@ -7,7 +7,6 @@ from planc.diagnostics.entry import CodeEntry
 
 CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC401", "kernel file that cannot be read"),
-    CodeEntry("PLC402", "kernel file outside the project"),
     CodeEntry("PLC403", "include folder that is not there"),
     CodeEntry("PLC404", "header not found"),
     CodeEntry("PLC405", "header outside the project"),
