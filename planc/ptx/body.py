@@ -18,7 +18,18 @@ from planc.ptx.declarations import (
 from planc.ptx.lexer import DIRECTIVE, END, NUMBER, SECTION, STRING, WORD
 from planc.ptx.names import Scopes
 from planc.ptx.operands import OperandReader
-from planc.ptx.syntax import Guard, Instruction, Prototype, Register, SourceLine, Variable, Vector
+from planc.ptx.syntax import (
+    Discard,
+    Guard,
+    Instruction,
+    Operand,
+    Prototype,
+    Register,
+    SourceLine,
+    Symbol,
+    Variable,
+    Vector,
+)
 from planc.ptx.text import Mistake
 
 _MAX_DEPTH = 64
@@ -56,6 +67,7 @@ class BodyReader:
         self._place: SourceLine | None = None
         self._mistakes = 0
         self._block_labels: dict[int, list[int]] = {}
+        self._branches: list[tuple[int, str, Operand]] = []
 
     def read(self) -> Body:
         """Read all; raises :class:`Mistake` only where no going on makes sense."""
@@ -69,7 +81,19 @@ class BodyReader:
                 depth += self._statement(depth)
             except Mistake as mistake:
                 self._recover(mistake)
+        self._check_branches()
         return self.body
+
+    def _check_branches(self) -> None:
+        """A branch goes to a label, directly or through a table (PTX ISA, "bra" and "brx.idx")."""
+        for at, opcode, operand in self._branches:
+            name = operand.name if isinstance(operand, Symbol) else ""
+            names = (name,) if opcode == "bra" else self.body.branch_targets.get(name, ("",))
+            if not all(each in self.body.labels for each in names) and name not in self._scopes.missing:
+                what = "no label" if opcode == "bra" else "no table of labels"
+                self._found.add(
+                    self._cursor.mistake("PLC491", f"`{opcode}` goes to {what}", at=at).diagnostic
+                )
 
     def _recover(self, mistake: Mistake) -> None:
         self._found.add(mistake.diagnostic)
@@ -191,7 +215,10 @@ class BodyReader:
         if form is None:
             opcode, *modifiers = text.split(".")
             form = self._forms[text] = (opcode, tuple(modifiers))
+        at = cursor.at
         operands = self._operands.operands(form[0])
+        if form[0] in ("bra", "brx"):
+            self._branches.append((at, form[0], operands[-1] if operands else Discard()))
         self.body.instructions.append(Instruction(*form, operands, guard, line, self._place))
 
     def _directive(self) -> None:
@@ -205,8 +232,7 @@ class BodyReader:
         elif word in SPACES:
             self._variables(word[1:])
         elif word == ".pragma":
-            cursor.take(STRING, "a string", "`.pragma`")
-            cursor.expect(";", "`.pragma`")
+            cursor.pragma()
         elif word == ".file":
             read_file(cursor)
         else:

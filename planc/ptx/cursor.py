@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from planc.ptx.lexer import END, Tokens
+from planc.ptx.lexer import DIRECTIVE, END, STRING, Tokens
 from planc.ptx.text import Mistake, Source
 
 _ALLOWANCES = MappingProxyType({"registers": 1 << 20, "initialised bytes": 64 << 20})
 
 
 class Cursor:
-    """Reads tokens from first to last. ``kinds``, ``texts`` and ``at`` are open for the hot loops."""
+    """Reads tokens from first to last. ``kinds``, ``texts`` and ``at`` are open for the hot loops.
 
-    __slots__ = ("_left", "at", "kinds", "source", "starts", "texts")
+    ``extras`` gathers ``Module.extras`` on the way.
+    """
+
+    __slots__ = ("_left", "at", "extras", "kinds", "source", "starts", "texts")
 
     def __init__(self, source: Source, tokens: Tokens) -> None:
         """Start at the first token."""
@@ -22,6 +25,7 @@ class Cursor:
         self.texts = tokens.texts
         self.starts = tokens.starts
         self.at = 0
+        self.extras: set[str] = set()
         self._left = dict(_ALLOWANCES)
 
     @property
@@ -57,6 +61,27 @@ class Cursor:
             raise self.unexpected(what, where)
         self.at += 1
         return self.texts[self.at - 1]
+
+    def pragma(self) -> None:
+        """Step over the rest of ``.pragma "name", "name value";``."""
+        while True:
+            words = self.take(STRING, "a string", "`.pragma`")[1:-1].split()
+            self.extras.add(f"pragma {words[0] if words else ''}")
+            if not self.accept(","):
+                break
+        self.expect(";", "`.pragma`")
+
+    def attribute(self) -> None:
+        """Step over the rest of ``.attribute(.managed, …)``, whose parentheses may nest."""
+        self.expect("(", "an attribute")
+        depth = 1
+        while depth:
+            if self.kind in (";", "{", "}", END):
+                raise self.unexpected("`)`", "an attribute")
+            depth += (self.kind == "(") - (self.kind == ")")
+            if self.kind == DIRECTIVE:
+                self.extras.add(f"attribute {self.text[1:]}")
+            self.at += 1
 
     def unexpected(self, wanted: str, where: str) -> Mistake:
         """Return the mistake that another token stands where ``wanted`` belongs."""

@@ -53,7 +53,7 @@ def read_shape(cursor: Cursor, where: str) -> Shape:
         elif word == "ptr":
             pointer = _pointer_space(cursor)
         elif word == "attribute":
-            skip_parentheses(cursor)
+            cursor.attribute()
         elif word in VECTOR_LENGTHS:
             vector = VECTOR_LENGTHS[word]
         elif word in TYPE_BYTES and not kind:
@@ -92,17 +92,6 @@ def whole_number(cursor: Cursor, where: str) -> int:
     return value.bits
 
 
-def skip_parentheses(cursor: Cursor) -> None:
-    """Step over ``( … )``, which may nest."""
-    cursor.expect("(", "an attribute")
-    depth = 1
-    while depth:
-        if cursor.kind in (";", "{", "}", "end"):
-            raise cursor.unexpected("`)`", "an attribute")
-        depth += (cursor.kind == "(") - (cursor.kind == ")")
-        cursor.at += 1
-
-
 def read_dimensions(cursor: Cursor) -> tuple[int | None, ...]:
     """Read ``[4][8]``; an open first dimension ``[]`` is None."""
     found: list[int | None] = []
@@ -135,7 +124,7 @@ def read_variables(cursor: Cursor, space: str, linkage: str) -> list[Declared]:
     """Read the rest of a declaration ``.global .align 4 .b8 a[4] = {…}, b;`` after its space."""
     while cursor.text == ".attribute":
         cursor.at += 1
-        skip_parentheses(cursor)
+        cursor.attribute()
     shape = read_shape(cursor, "a variable")
     found = [_variable(cursor, space, linkage, shape)]
     while cursor.accept(","):

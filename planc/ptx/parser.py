@@ -12,7 +12,6 @@ from planc.ptx.declarations import (
     SPACES,
     read_parameters,
     read_variables,
-    skip_parentheses,
     whole_number,
 )
 from planc.ptx.lexer import DIRECTIVE, END, NUMBER, SECTION, STRING, WORD, tokenize
@@ -86,7 +85,13 @@ class ModuleReader:
                 self._recover(mistake)
         self._resolve()
         return Module(
-            self.version or (0, 0), self.target, self.address_size, self.functions, self.variables, self.files
+            self.version or (0, 0),
+            self.target,
+            self.address_size,
+            self.functions,
+            self.variables,
+            self.files,
+            frozenset(cursor.extras),
         )
 
     def _scan_files(self) -> None:
@@ -167,8 +172,7 @@ class ModuleReader:
         elif word == ".alias":
             self._alias()
         elif word == ".pragma":
-            cursor.take(STRING, "a string", "`.pragma`")
-            cursor.expect(";", "`.pragma`")
+            cursor.pragma()
         else:
             raise cursor.mistake(
                 "PLC490", f"`{word}` starts nothing at the top of a PTX file", at=cursor.at - 1
@@ -210,7 +214,7 @@ class ModuleReader:
         is_entry = cursor.text == ".entry"
         cursor.at += 1
         if cursor.accept(".attribute"):
-            skip_parentheses(cursor)
+            cursor.attribute()
         results = [] if is_entry else read_parameters(cursor)
         at = cursor.at
         name = cursor.take(WORD, "a name", "a function")
@@ -323,11 +327,10 @@ def read_directives(cursor: Cursor) -> dict[str, tuple[int, ...]]:
         name = cursor.text[1:]
         cursor.at += 1
         if name == "pragma":
-            cursor.take(STRING, "a string", "`.pragma`")
-            cursor.expect(";", "`.pragma`")
+            cursor.pragma()
             continue
         if name == "attribute":
-            skip_parentheses(cursor)
+            cursor.attribute()
             continue
         values: list[int] = []
         if cursor.kind == NUMBER:

@@ -208,7 +208,10 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One PTX file."""
+    """One PTX file.
+
+    ``extras`` names what the tree holds in no other way: ``pragma nounroll``, ``attribute managed``.
+    """
 
     version: tuple[int, int]
     target: tuple[str, ...]
@@ -216,6 +219,7 @@ class Module:
     functions: Mapping[str, Function]
     variables: Mapping[str, Variable]
     files: Mapping[int, str]
+    extras: frozenset[str] = frozenset()
 
     @property
     def entries(self) -> tuple[Function, ...]:

@@ -40,7 +40,7 @@ def codes(text: str) -> list[tuple[str, int, int]]:
 
 
 def without_lines(module: Module) -> Module:
-    """The module with all PTX lines 0."""
+    """The module with all PTX lines 0, and without the pragmas that printing drops."""
     functions = {
         name: replace(
             function,
@@ -51,4 +51,4 @@ def without_lines(module: Module) -> Module:
         for name, function in module.functions.items()
     }
     variables = {name: replace(variable, line=0) for name, variable in module.variables.items()}
-    return replace(module, functions=functions, variables=variables)
+    return replace(module, functions=functions, variables=variables, extras=frozenset())
