@@ -42,7 +42,7 @@ from planc.plan.layout import (
     schedule_section,
 )
 from planc.plan.names import decode_names
-from planc.plan.places import PlaceTable
+from planc.plan.places import PlaceTable, place_table
 from planc.plan.program import Bytes, Image, Module, Plan, Program, Schedule, Table
 from planc.plan.rules import check_plan
 
@@ -219,7 +219,12 @@ def _places(header: ProgramHeader, row: int, views: Views) -> PlaceTable:
     rows = np.frombuffer(views[program_section(row, "places")], PLACE)
     if (rows["file"] >= len(header.files)).any():
         raise refuse("PLC636", f"a place of program `{header.name}` names a file that is not listed")
-    return PlaceTable(header.files, rows)
+    places = PlaceTable(header.files, rows)
+    if place_table(places).files != header.files:
+        raise refuse(
+            "PLC611", f"the files of program `{header.name}` are not just those of its places, in order"
+        )
+    return places
 
 
 def _schedule(header: ScheduleHeader, row: int, index: int, views: Views) -> Schedule:
