@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from planc.diagnostics import Diagnostic
 from planc.ptx.syntax import Function, Guard, Instruction, Module, Operand, Register, Symbol
@@ -16,38 +16,14 @@ from planc.simt.flow import Flow, RawBlock, RawEnd, is_barrier
 from planc.simt.intrinsics import call_intrinsic
 from planc.simt.layout import local_layout
 from planc.simt.opcodes import STEPS
+from planc.simt.polling import names_read, polling_loops
 from planc.simt.program import Block, CallSite, End, FunctionCode, Step
 from planc.simt.registers import WIDTHS
 from planc.simt.report import line_facts, place, span
-from planc.simt.roles import CARRY, call_parts, reads_and_writes
-from planc.simt.slots import Kind, SlotMap, assign_slots
+from planc.simt.roles import CARRY, call_parts
+from planc.simt.slots import Kind, assign_slots
 from planc.simt.sync import gate
 from planc.simt.warp import WarpGate
-
-_POLLING_WORDS = frozenset({"volatile", "relaxed", "acquire", "cv", "cg", "mmio"})
-
-
-def is_poll(instruction: Instruction, read: frozenset[str]) -> bool:
-    """Whether a loop around ``instruction`` may wait for what other threads do."""
-    if instruction.opcode == "atom":
-        target = instruction.operands[0]
-        return isinstance(target, Register) and target.name in read
-    if instruction.opcode == "ld":
-        return bool(_POLLING_WORDS & set(instruction.modifiers))
-    return instruction.opcode == "nanosleep"
-
-
-def polls(flow: Flow) -> bool:
-    """Whether any instruction of a function may be polling."""
-    read = names_read(flow)
-    return any(is_poll(each, read) for block in flow.blocks for each in block.instructions())
-
-
-def names_read(flow: Flow) -> frozenset[str]:
-    """Return every name that some instruction reads."""
-    return frozenset(
-        name for block in flow.blocks for each in block.instructions() for name in reads_and_writes(each)[0]
-    )
 
 
 def register_kinds(function: Function) -> dict[str, Kind]:
@@ -66,7 +42,7 @@ def register_kinds(function: Function) -> dict[str, Kind]:
 
 
 class FunctionBuilder:
-    """Builds the code of one function; refusals are collected."""
+    """Builds the code of one function; refusals are collected in ``found``."""
 
     def __init__(
         self,
@@ -75,32 +51,34 @@ class FunctionBuilder:
         flow: Flow,
         closure: Closure,
         shared: Mapping[str, int],
-        polling_calls: bool,
+        found: list[Diagnostic],
     ) -> None:
-        """Take what surrounds the function; ``polling_calls``: a call may poll."""
-        self.module = module
+        """Give every register its slot; ``shared`` has the addresses of the shared variables in reach."""
         self.function = function
         self.flow = flow
         self.closure = closure
-        self.shared = shared
-        self.polling_calls = polling_calls
-
-    def build(self, found: list[Diagnostic]) -> FunctionCode:
-        """Decode every block; adds a diagnostic for each instruction that is refused."""
-        function = self.function
-        code = FunctionCode(function.name)
+        self.found = found
         results = [each.name for each in function.results] if not function.is_entry else []
-        slots = assign_slots(self.flow, register_kinds(function), results)
-        code.kinds = list(slots.kinds)
-        decoder = Decoder(code, slots.slots, self._names(code))
+        self.slots = assign_slots(flow, register_kinds(function), results)
+        self.code = FunctionCode(function.name, kinds=list(self.slots.kinds))
+        local, self.code.local_size = local_layout(function)
+        parameters = {each.name: each.offset for each in function.parameters} if function.is_entry else {}
+        variables = {v.name: v.space for v in module.variables.values() if v.space in ("global", "const")}
+        fixed = {**closure.addresses(), **shared}
+        names = Names(fixed, local, variables, parameters, names_read(flow))
+        self.decoder = Decoder(self.code, self.slots.slots, names)
+
+    def build(self, polling_calls: bool) -> FunctionCode:
+        """Decode every block; ``polling_calls`` says that a called function may wait for other threads."""
+        code = self.code
         code.blocks = [self._empty(number, raw) for number, raw in enumerate(self.flow.blocks)]
-        self._mark_loops(code.blocks)
-        for number, raw in enumerate(self.flow.blocks):
-            self._fill(code.blocks[number], raw, number, slots, decoder, code, found)
-        undefined = {slot for slot in range(len(slots.kinds)) if code.blocks[0].live >> slot & 1}
-        if not function.is_entry:
-            code.parameters = tuple(self._slot(code, slots, p.name) for p in function.parameters)
-            code.results = tuple(self._slot(code, slots, r.name) for r in function.results)
+        self._mark_loops(polling_loops(self.flow, polling_calls))
+        for block, raw in zip(code.blocks, self.flow.blocks, strict=True):
+            self._fill(block, raw)
+        undefined = {slot for slot in range(len(self.slots.kinds)) if code.blocks[0].live >> slot & 1}
+        if not self.function.is_entry:
+            code.parameters = tuple(self._slot(each.name) for each in self.function.parameters)
+            code.results = tuple(self._slot(each.name) for each in self.function.results)
             undefined |= set(code.results)
         for block in code.blocks:
             if isinstance(block.end, ends.Return):
@@ -108,107 +86,86 @@ class FunctionBuilder:
         code.zeroed = tuple(sorted(undefined - set(code.parameters)))
         return code
 
-    def _slot(self, code: FunctionCode, slots: SlotMap, name: str) -> int:
+    def _slot(self, name: str) -> int:
         """Return the slot of a parameter or result, a new one where the body never names it."""
-        slot = slots.slots.get(name)
+        slot = self.slots.slots.get(name)
         if slot is None:
-            slot = slots.slots[name] = len(code.kinds)
-            code.kinds.append(register_kinds(self.function)[name])
+            slot = self.slots.slots[name] = len(self.code.kinds)
+            self.code.kinds.append(register_kinds(self.function)[name])
         return slot
-
-    def _names(self, code: FunctionCode) -> Names:
-        local, code.local_size = local_layout(self.function)
-        parameters = {p.name: p.offset for p in self.function.parameters} if self.function.is_entry else {}
-        outer = self.module.variables.values()
-        variables = {v.name: v.space for v in outer if v.space in ("global", "const")}
-        fixed = {**self.closure.addresses(), **self.shared}
-        return Names(fixed, local, variables, parameters, names_read(self.flow))
 
     def _empty(self, number: int, raw: RawBlock) -> Block:
         instructions = raw.instructions()
         first = instructions[0] if instructions else Instruction("exit", (), ())
         return Block(number, self.flow.order.ranks[number], first.line, first.source, cost=len(instructions))
 
-    def _mark_loops(self, blocks: Sequence[Block]) -> None:
-        order = self.flow.order
-        read = names_read(self.flow)
-        polling: set[int] = set()
-        for number, raw in enumerate(self.flow.blocks):
-            may_poll = any(is_poll(each, read) for each in raw.instructions())
-            may_poll |= self.polling_calls and raw.end.kind == "call"
-            header = order.loops[number] if may_poll else -1
-            while header >= 0:
-                polling.add(header)
-                header = order.outer[header]
-        for number, block in enumerate(blocks):
-            header = order.loops[number]
+    def _mark_loops(self, polling: set[int]) -> None:
+        for block, header in zip(self.code.blocks, self.flow.order.loops, strict=True):
             if header >= 0:
-                block.loop = blocks[header]
+                block.loop = self.code.blocks[header]
                 block.polls = header in polling
 
-    def _fill(
-        self,
-        block: Block,
-        raw: RawBlock,
-        number: int,
-        slots: SlotMap,
-        decoder: Decoder,
-        code: FunctionCode,
-        found: list[Diagnostic],
-    ) -> None:
-        steps: list[Step] = []
+    def _fill(self, block: Block, raw: RawBlock) -> None:
+        decoder, number = self.decoder, block.index
         touched: set[int] = set()
+        steps: list[Step] = []
         for each in ([raw.gate] if raw.gate is not None else []) + raw.steps:
             decoder.touched = set()
             try:
-                step = self._gate(block, each, decoder) if each is raw.gate else self._step(each, decoder)
+                step = self._gate(block, each) if each is raw.gate else self._step(each)
             except Unsupported as refused:
-                found.append(refusal(refused, each))
+                self.found.append(refusal(refused, each))
                 continue
             touched |= decoder.touched
             if step is not None:
                 steps.append(step)
         decoder.touched = set()
-        try:
-            block.end = self._end(raw.end, block, decoder, code)
-        except Unsupported as refused:
-            assert raw.end.instruction is not None
-            found.append(refusal(refused, raw.end.instruction))
+        self._set_end(block, raw)
         touched |= decoder.touched
         block.steps = tuple(steps)
         block.constants = tuple(sorted(touched & decoder.uniform))
-        block.uses = tuple(sorted({*slots.uses[number], *(touched - decoder.uniform)}))
-        block.writes, block.live = slots.writes[number], slots.live[number]
-        if isinstance(block.end, ends.Call):
-            # The results of a call are written when it returns, not when the block ends.
-            block.writes &= ~sum({1 << slot for slot in block.end.site.results if slot >= 0})
-        waits = block.gate
-        if raw.gate is not None and is_barrier(raw.gate) and isinstance(waits, BarrierGate | WarpGate):
-            waits.following = code.blocks[raw.end.targets[0]]
+        block.uses = tuple(sorted({*self.slots.uses[number], *(touched - decoder.uniform)}))
+        block.live = self.slots.live[number]
+        # The results of a call are written when it returns, not when the block ends.
+        results = block.end.site.results if isinstance(block.end, ends.Call) else ()
+        block.writes = self.slots.writes[number] & ~sum({1 << slot for slot in results if slot >= 0})
 
-    def _gate(self, block: Block, instruction: Instruction, decoder: Decoder) -> Step | None:
-        block.gate, step = gate(decoder, instruction)
+    def _gate(self, block: Block, instruction: Instruction) -> Step | None:
+        block.gate, step = gate(self.decoder, instruction)
         return step
 
-    def _step(self, instruction: Instruction, decoder: Decoder) -> Step | None:
-        step = self._plain_step(instruction, decoder)
+    def _step(self, instruction: Instruction) -> Step | None:
+        step = self._plain_step(instruction)
         if instruction.guard is None or step is None:
             return step
-        guard = _guard_slot(decoder, instruction.guard)
-        reads, writes = slots_touched(decoder, instruction)
-        return guarded(step, guard, instruction.guard.negated, reads, writes)
+        slot = self._guard_slot(instruction.guard)
+        reads, writes = slots_touched(self.decoder, instruction)
+        return guarded(step, slot, instruction.guard.negated, reads, writes)
 
-    def _plain_step(self, instruction: Instruction, decoder: Decoder) -> Step | None:
+    def _plain_step(self, instruction: Instruction) -> Step | None:
         if instruction.opcode == "call":
-            return call_intrinsic(decoder, instruction)
+            return call_intrinsic(self.decoder, instruction)
         decode = STEPS.get(instruction.opcode)
         if decode is None:
             raise Unsupported(instruction.form)
         check_operands(instruction)
-        return decode(decoder, instruction)
+        return decode(self.decoder, instruction)
 
-    def _end(self, raw: RawEnd, block: Block, decoder: Decoder, code: FunctionCode) -> End:
-        targets = [code.blocks[target] for target in raw.targets]
+    def _guard_slot(self, guard: Guard) -> int:
+        return self.decoder.source(Register(guard.register), 1, "guard")
+
+    def _set_end(self, block: Block, raw: RawBlock) -> None:
+        try:
+            block.end = self._end(raw.end, block)
+        except Unsupported as refused:
+            assert raw.end.instruction is not None
+            self.found.append(refusal(refused, raw.end.instruction))
+        waits = block.gate
+        if raw.gate is not None and is_barrier(raw.gate) and isinstance(waits, BarrierGate | WarpGate):
+            waits.following = self.code.blocks[raw.end.targets[0]]
+
+    def _end(self, raw: RawEnd, block: Block) -> End:
+        targets = [self.code.blocks[target] for target in raw.targets]
         if raw.kind == "jump":
             return ends.Jump(targets[0])
         if raw.kind == "exit":
@@ -217,15 +174,15 @@ class FunctionBuilder:
             return ends.Return(())
         assert raw.instruction is not None
         if raw.kind == "table":
-            index = decoder.source(raw.instruction.operands[0], 32, raw.instruction.form)
+            index = self.decoder.source(raw.instruction.operands[0], 32, raw.instruction.form)
             return ends.Table(index, tuple(targets), raw.instruction)
         if raw.kind == "call":
-            return self._call(raw.instruction, block, targets[0], decoder)
+            return self._call(raw.instruction, block, targets[0])
         guard = raw.instruction.guard
         assert guard is not None
-        return ends.Branch(_guard_slot(decoder, guard), guard.negated, targets[0], targets[1])
+        return ends.Branch(self._guard_slot(guard), guard.negated, targets[0], targets[1])
 
-    def _call(self, instruction: Instruction, block: Block, following: Block, decoder: Decoder) -> End:
+    def _call(self, instruction: Instruction, block: Block, following: Block) -> End:
         parts = call_parts(instruction)
         if isinstance(parts.target, Symbol):
             callees = [self.closure.numbers[parts.target.name]]
@@ -236,15 +193,12 @@ class FunctionBuilder:
         if callees:
             self._check_call(instruction, self.closure.functions[callees[0]])
             widths = _argument_widths(self.closure.functions[callees[0]])
-        arguments = tuple(
-            self._argument(decoder, operand, width, instruction)
-            for operand, width in zip(parts.arguments, widths, strict=True)
-        )
-        results = tuple(self._result(decoder, operand, instruction) for operand in parts.results)
+        arguments = tuple(map(self._argument, parts.arguments, widths))
+        results = tuple(map(self._result, parts.results))
         site = CallSite(arguments, results, block.rank, following, instruction)
         if isinstance(parts.target, Symbol):
             return ends.Call(site, callees[0])
-        pointer = decoder.source(parts.target, 64, instruction.form)
+        pointer = self.decoder.source(parts.target, 64, instruction.form)
         return ends.Call(site, -1, pointer, frozenset(callees))
 
     def _check_call(self, instruction: Instruction, callee: Function) -> None:
@@ -257,23 +211,19 @@ class FunctionBuilder:
         function = self.closure.functions[number]
         return not function.is_entry and counts == (len(function.parameters), len(function.results))
 
-    def _argument(self, decoder: Decoder, operand: Operand, width: int, instruction: Instruction) -> int:
-        if isinstance(operand, Symbol) and operand.name in decoder.slots:
-            return decoder.slots[operand.name]
-        return decoder.source(operand, width, instruction.form)
+    def _argument(self, operand: Operand, width: int) -> int:
+        if isinstance(operand, Symbol) and operand.name in self.slots.slots:
+            return self.slots.slots[operand.name]
+        return self.decoder.source(operand, width, "call")
 
-    def _result(self, decoder: Decoder, operand: Operand, instruction: Instruction) -> int:
-        if isinstance(operand, Symbol) and operand.name in decoder.slots:
-            return decoder.slots[operand.name]
-        return decoder.target(operand, instruction.form)
+    def _result(self, operand: Operand) -> int:
+        if isinstance(operand, Symbol) and operand.name in self.slots.slots:
+            return self.slots.slots[operand.name]
+        return self.decoder.target(operand, "call")
 
 
 def _argument_widths(function: Function) -> list[int]:
     return [WIDTHS.get(each.type, 64) for each in function.parameters]
-
-
-def _guard_slot(decoder: Decoder, guard: Guard) -> int:
-    return decoder.source(Register(guard.register), 1, "guard")
 
 
 def refusal(refused: Unsupported, instruction: Instruction) -> Diagnostic:

@@ -28,9 +28,9 @@ def run_grid(launch: Launch) -> RunStatistics:
     total = launch.block_count
     runner = _Runner(launch, blocks, max(1, RESIDENT_BYTES // (per_block * blocks)))
     while runner.next < total or runner.resident:
-        if runner.next < total:
+        if runner.has_room():
             runner.start()
-        runner.serve(last=runner.next >= total)
+        runner.serve()
     return RunStatistics(
         launch.executed,
         total * launch.block_threads,
@@ -62,10 +62,12 @@ class _Runner:
         self._before: object = None
         self._served = 0
 
+    def has_room(self) -> bool:
+        """Whether another chunk is there to start and may be resident."""
+        return self.next < self.launch.block_count and len(self.resident) < self.limit
+
     def start(self) -> None:
         """Start the next chunk; it stays resident if it spins."""
-        if len(self.resident) >= self.limit:
-            self._refuse()
         count = min(self.blocks, self.launch.block_count - self.next)
         chunk = Chunk(self.launch, self.next, count)
         self.next += count
@@ -73,10 +75,10 @@ class _Runner:
         if not chunk.run():
             self.resident.append(chunk)
 
-    def serve(self, *, last: bool) -> None:
-        """Give every resident chunk a turn; ``last`` says that no other will start."""
+    def serve(self) -> None:
+        """Give every resident chunk a turn; refuse to go on where none can ever get further."""
         effects = self.launch.effects
-        if not last and effects == self._served:
+        if effects == self._served and self.has_room():
             # Nothing that they could wait for has happened since their last turn.
             return
         for chunk in list(self.resident):
@@ -84,16 +86,18 @@ class _Runner:
             if chunk.run():
                 self.resident.remove(chunk)
         self._served = self.launch.effects
-        if not self.resident or not last or self.launch.effects != effects:
+        if not self.resident or self.has_room() or self.launch.effects != effects:
             self._before = None
             return
         now = [signature(chunk) for chunk in self.resident]
         if now == self._before:
-            refuse_livelock(self.resident[0])
+            self._refuse()
         self._before = now
 
     def _refuse(self) -> None:
         launch = self.launch
+        if self.next >= launch.block_count:
+            refuse_livelock(self.resident[0])
         resident = sum(chunk.blocks for chunk in self.resident)
         facts: dict[str, Fact] = {"kernel": launch.name, "resident_blocks": resident}
         facts["blocks"] = launch.block_count

@@ -12,12 +12,13 @@ from planc.ptx.syntax import Function, Module
 from planc.simt.closure import find_functions
 from planc.simt.faults import Unsupported
 from planc.simt.flow import Flow, build_flow
-from planc.simt.functions import FunctionBuilder, polls, refusal
+from planc.simt.functions import FunctionBuilder, refusal
 from planc.simt.grid import run_grid
 from planc.simt.intrinsics import is_intrinsic
 from planc.simt.launch import Dimensions, Launch, RunStatistics, parameter_region
 from planc.simt.layout import shared_layout
 from planc.simt.memory import Memory, Trace
+from planc.simt.polling import polls
 from planc.simt.program import FunctionCode, SharedLayout
 from planc.simt.variables import Variables
 
@@ -129,8 +130,9 @@ def prepare(module: Module, entry: str) -> PreparedKernel:
     found: list[Diagnostic] = []
     codes: dict[int, FunctionCode] = {}
     for number, function in closure.functions.items():
-        builder = FunctionBuilder(module, function, flows[number], closure, shared[function.name], polling)
-        codes[number] = builder.build(found)
+        names = shared[function.name]
+        builder = FunctionBuilder(module, function, flows[number], closure, names, found)
+        codes[number] = builder.build(polling)
     if found:
         raise ReplayError(found)
     used = frozenset(given[1] for code in codes.values() for _, given in code.given if given[0] == "symbol")

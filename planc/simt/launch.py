@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +60,6 @@ class Launch:
     effects: int = 0
     executed: int = 0
     dispatches: int = 0
-    started: int = field(default_factory=time.perf_counter_ns)
 
     @property
     def block_threads(self) -> int:

@@ -307,6 +307,18 @@ def test_flag_between_warps_of_one_block() -> None:
     assert out.tolist() == [42] * 32 + [0] * 32
 
 
+def test_plain_loads_behind_a_fence_see_the_flag() -> None:
+    device = cuda(r"""
+    extern "C" __global__ void k(int* flag, int* out) {
+      if (threadIdx.x == 40) *flag = 7;
+      else while (*flag == 0) __threadfence();
+      out[threadIdx.x] = *flag;
+    }""")
+    flag, out = np.zeros(1, np.int32), np.zeros(64, np.int32)
+    device.run("k", 1, 64, device.array("flag", flag), device.array("out", out))
+    assert out.tolist() == [7] * 64
+
+
 def test_flag_that_nobody_sets_is_refused_and_names_the_loop() -> None:
     device = cuda(r"""
     extern "C" __global__ void k(volatile int* flag, int* out) {
