@@ -1,6 +1,7 @@
 """PTX: lexer, parser, instruction table, control flow."""
 
 from planc.ptx.control_flow import EXIT, Block, ControlFlow, control_flow, targets_of
+from planc.ptx.exact import make_exact
 from planc.ptx.instructions import (
     KINDS,
     Kind,
@@ -33,6 +34,7 @@ __all__ = [
     "is_control_flow",
     "is_warp_wide",
     "lowest_version",
+    "make_exact",
     "memory_accesses",
     "parse",
     "read_registers",

@@ -13,6 +13,8 @@ _MEMORY_TYPES = "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64 v2 v4"
 _ROUNDING = "rn rz rm rp"
 _FLOAT_COMPARISONS = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
 
+_WGMMA_SHAPES = " ".join(f"m64n{n}k{k}" for n in range(8, 257, 8) for k in (8, 16, 32))
+
 BASES: tuple[tuple[str, str, str], ...] = (
     ("add sub", "3.2 sm_20", f"{_INTEGERS} cc sat ftz f32 f64 {_ROUNDING}"),
     ("addc subc", "3.2 sm_20", "u32 s32 u64 s64 cc"),
@@ -101,11 +103,42 @@ BASES: tuple[tuple[str, str, str], ...] = (
         "6.3 sm_70",
         "load store mma sync aligned a b c d row col m16n16k16 m32n8k16 m8n32k16 global shared f16 f32",
     ),
-    ("mma", "6.5 sm_75", "sync aligned row col m16n8k8 f16 f32"),
+    ("mma", "6.4 sm_70", "sync aligned row col m8n8k4 f16 f32"),
     ("ldmatrix", "6.5 sm_75", "sync aligned m8n8 x1 x2 x4 trans shared b16"),
-    ("stmatrix", "7.8 sm_90", "sync aligned m8n8 x4 trans shared b16"),
+    ("stmatrix", "7.8 sm_90", "sync aligned m8n8 x1 x2 x4 trans shared shared::cta b16"),
     ("movmatrix", "7.8 sm_75", "sync aligned m8n8 trans b16"),
-    ("wgmma", "8.0 sm_90a", "fence commit_group wait_group sync aligned"),
+    (
+        "wgmma",
+        "8.0 sm_90a",
+        "fence commit_group wait_group mma_async sync aligned f32 f16 bf16 tf32 e4m3 e5m2 s32 s8 "
+        f"{_WGMMA_SHAPES}",
+    ),
+    (
+        "tcgen05",
+        "8.6 sm_100f",
+        "alloc dealloc relinquish_alloc_permit ld st wait::ld wait::st cp mma commit sync aligned "
+        "cta_group::1 cta_group::2 fence::before_thread_sync fence::after_thread_sync kind::f16 kind::tf32 "
+        "kind::f8f6f4 "
+        "mbarrier::arrive::one multicast::cluster shared::cta shared::cluster 32x32b 16x64b 16x128b 16x256b "
+        "16x32bx2 x1 x2 x4 x8 x16 x32 x64 x128 pack::16b unpack::16b 128x256b 4x256b 32x128b 64x128b warpx4 "
+        "warpx2::02_13 b32 b64",
+    ),
+    (
+        "tensormap",
+        "8.3 sm_90",
+        "cp_fenceproxy tensormap::generic release gpu sync aligned global shared::cta b1024 b32 b64",
+    ),
+    (
+        "multimem",
+        "8.1 sm_90",
+        "ld_reduce st red weak relaxed release gpu sys global add f32 u32 bf16x2 v4",
+    ),
+    (
+        "clusterlaunchcontrol",
+        "8.6 sm_100",
+        "try_cancel query_cancel async shared::cta mbarrier::complete_tx::bytes is_canceled get_first_ctaid "
+        "pred v4 b32 b128",
+    ),
     ("stacksave stackrestore alloca", "7.3 sm_52", "u64"),
     ("nanosleep", "6.2 sm_70", "u32"),
     ("setmaxnreg", "8.0 sm_90a", "inc dec sync aligned u32"),
@@ -150,7 +183,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ),
     ("ld", "L2::64B L2::128B", "7.4 sm_75"),
     ("ld", "L2::256B", "7.4 sm_80"),
-    ("ld st atom cp", "L2::cache_hint", "7.4 sm_80"),
+    ("ld st atom red cp", "L2::cache_hint", "7.4 sm_80"),
     ("ld st isspacep cvta atom bar", "shared::cta", "7.8 sm_20"),
     ("ld st atom", "cluster", "7.8 sm_90"),
     ("ld st isspacep cvta atom", "shared::cluster", "7.8 sm_90"),
@@ -167,8 +200,8 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("cvt", "rna", "7.0 sm_80"),
     ("cvt", f"bf16+{' bf16+'.join((_INTEGERS + ' f16 f64 ftz rni rzi rmi rpi').split())}", "7.8 sm_90"),
     ("cvt", "rn+tf32 rz+tf32", "7.8 sm_90"),
-    ("cvt", "pack", "6.5 sm_72"),
-    ("cvt", "b32+pack", "6.5 sm_72"),
+    ("cvt", "f32+bf16", "7.1 sm_80"),
+    ("cvt", "pack b32", "6.5 sm_72"),
     ("cvt", "u4 s4 u2", "6.5 sm_75"),
     ("cvt", "e4m3x2 e5m2x2", "7.8 sm_89"),
     ("cvt", "satfinite", "7.8 sm_80"),
@@ -179,10 +212,11 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("cp", "L2::64B L2::128B L2::256B", "7.4 sm_80"),
     (
         "cp",
-        "bulk bulk_group reduce tensor tile prefetch read add 1d 2d 3d u32 u64 f32 f64 L2 shared::cluster "
-        "mbarrier::complete_tx::bytes multicast::cluster",
+        "bulk bulk_group reduce tensor tile prefetch read add min 1d 2d 3d 4d 5d im2col u32 u64 f32 f64 L2 "
+        "shared::cluster mbarrier::complete_tx::bytes multicast::cluster",
         "8.0 sm_90",
     ),
+    ("cp", "cta_group::1", "8.6 sm_100f"),
     ("cp", "shared::cta+mbarrier::complete_tx::bytes", "8.6 sm_90"),
     ("bar", "warp", "6.0 sm_30"),
     ("bar", "cta", "7.8 sm_20"),
@@ -196,16 +230,18 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("fence", "tensormap::generic", "8.3 sm_90"),
     ("fence", "sync_restrict::shared::cluster", "8.6 sm_90"),
     ("atom red", "s64 min+u64 max+u64", "3.2 sm_32"),
-    ("atom", "and+b64 or+b64 xor+b64", "3.2 sm_32"),
+    ("atom red", "and+b64 or+b64 xor+b64", "3.2 sm_32"),
     ("atom", "cta gpu sys", "5.0 sm_60"),
     ("atom red", "f64", "5.0 sm_60"),
     ("atom", "relaxed acquire release acq_rel", "6.0 sm_70"),
-    ("red", "relaxed release gpu sys", "6.0 sm_70"),
+    ("red", "cta gpu sys", "5.0 sm_60"),
+    ("red", "relaxed release", "6.0 sm_70"),
+    ("red", "shared::cta", "7.8 sm_20"),
     ("atom red", "noftz f16x2", "6.2 sm_60"),
     ("atom", "b16 f16", "6.3 sm_70"),
     ("atom red", "bf16 bf16x2", "7.8 sm_90"),
     ("atom red", "v2 v4", "8.1 sm_90"),
-    ("red", "cluster shared::cluster", "8.1 sm_90"),
+    ("red", "cluster shared::cluster", "7.8 sm_90"),
     ("atom", "b128", "8.3 sm_90"),
     ("redux", "f32 abs NaN", "8.6 sm_100f"),
     ("mbarrier", "shared::cta", "7.8 sm_90"),
@@ -214,7 +250,30 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("mbarrier", "expect_tx complete_tx cluster relaxed acquire shared::cluster", "8.0 sm_90"),
     ("wmma", "s8 u8", "6.3 sm_72"),
     ("wmma", "bf16", "7.0 sm_80"),
-    ("mma", "m16n8k16 m16n8k32 m8n8k4 bf16 tf32 f64 s32 s8 u8 satfinite", "7.0 sm_80"),
+    ("mma", "m16n8k8 m8n8k16 s32 s8 u8", "6.5 sm_75"),
+    (
+        "mma",
+        "m16n8k4 m16n8k16 m16n8k32 m16n8k64 m16n8k256 bf16 tf32 f64 satfinite s4 u4 b1 xor popc",
+        "7.0 sm_80",
+    ),
+    ("mma", "sp", "7.1 sm_80"),
+    ("mma", "f64+m16n8k4 f64+m16n8k8 f64+m16n8k16", "7.8 sm_90"),
     ("mma", "e4m3 e5m2", "8.4 sm_89"),
+    ("mma", "sp::ordered_metadata", "8.5 sm_80"),
+    ("mma", "e4m3+m16n8k16 e5m2+m16n8k16 e4m3+f16 e5m2+f16", "8.7 sm_89"),
+    ("wgmma", "satfinite u8", "8.4 sm_90a"),
+    ("tcgen05", "kind::i8 kind::mxf4 scale_vec::1X scale_vec::2X shift down", "8.6 sm_100a"),
+    ("tcgen05", "kind::mxf4nvf4 scale_vec::4X", "8.7 sm_100a"),
+    ("tcgen05", "kind::mxf8f6f4 block_scale", "8.8 sm_100f"),
+    (
+        "tensormap",
+        "replace tile global_address rank global_dim box_dim global_stride element_stride elemtype "
+        "interleave_layout swizzle_mode fill_mode",
+        "8.3 sm_90a",
+    ),
+    ("multimem", "acc::f32", "8.2 sm_90"),
+    ("clusterlaunchcontrol", "multicast::cluster::all", "8.6 sm_100f"),
+    ("stmatrix", "m16n8 b8", "8.6 sm_100f"),
+    ("ldmatrix", "m16n16 b8", "8.6 sm_100f"),
     ("ldmatrix", "shared::cta", "7.8 sm_75"),
 )

@@ -30,7 +30,7 @@ attributes); none of it needs more. CUDA 11.2 reads it.
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Requirement:
     """The least PTX version and target of a form.
 
@@ -41,6 +41,11 @@ class Requirement:
     version: Version
     target: int
     suffix: str = ""
+
+    @property
+    def narrowness(self) -> tuple[int, int]:
+        """A key by which targets compare: ``sm_90`` before ``sm_90f`` before ``sm_90a`` before ``sm_100``."""
+        return self.target, ("", "f", "a").index(self.suffix)
 
 
 def requirement(instruction: Instruction) -> Requirement | None:
@@ -130,7 +135,7 @@ def _form_requirement(opcode: str, modifiers: tuple[str, ...]) -> Requirement | 
 def _highest(needs: Iterable[Requirement]) -> Requirement:
     """Return the version and the target that satisfy all."""
     found = list(needs)
-    target = max(found, key=lambda need: (need.target, need.suffix))
+    target = max(found, key=lambda need: need.narrowness)
     return Requirement(max(need.version for need in found), target.target, target.suffix)
 
 
@@ -141,12 +146,22 @@ _SPECIAL: tuple[tuple[str, Requirement], ...] = (
     ("%reserved_smem", Requirement((7, 6), 80)),
     ("%current_graph_exec", Requirement((8, 0), 50)),
     ("%aggr_smem_size", Requirement((8, 1), 90)),
+    ("%dynamic_smem_size", Requirement((4, 1), 20)),
+    ("%total_smem_size", Requirement((4, 1), 20)),
+    ("%clock_hi", Requirement((5, 0), 20)),
+    ("%globaltimer", Requirement((3, 2), 30)),
+    ("%pm", Requirement((4, 0), 50)),
 )
 
 
 def _operand_requirements(instruction: Instruction) -> Iterable[Requirement]:
-    """Yield what operands ask for beyond the form: new special registers, a third input of ``min``."""
+    """Yield what operands ask for beyond the form: new special registers, a third input of ``min``.
+
+    A fourth operand of ``cp.async`` may be a predicate, which came later than a size.
+    """
     operands = instruction.operands
+    if instruction.opcode == "cp" and len(operands) == 4 and isinstance(operands[3], Register):
+        yield Requirement((7, 5), 80)
     if instruction.opcode in ("min", "max") and len(operands) == 4:
         yield Requirement((8, 8), 100)
     if instruction.opcode == "lop3" and operands and isinstance(operands[0], Pair):
