@@ -184,8 +184,9 @@ def test_functions_and_modules() -> None:
     empty = Image("sm_80", "ptx", sha256(b""), b"")
     _judge(with_program(PLAN, modules=(replace(module, images=(empty,)),)), "PLC669")
     _judge(with_program(PLAN, modules=(replace(module, images=(image, image)),)), "PLC631")
-    cubin = Image("sm_80", "cubin", sha256(b"\x7fELF"), b"\x7fELF")
-    _judge(with_program(PLAN, modules=(replace(module, images=(image, cubin)),)), None)
+    for target, code in (("sm_90", "PLC633"), ("sm_80", None)):
+        other = Image(target, "cubin", sha256(b"\x7fELF"), b"\x7fELF")
+        _judge(with_program(PLAN, modules=(replace(module, images=(image, other)),)), code)
     wrong = replace(image, data=PTX + b" ")
     _judge(with_program(PLAN, modules=(replace(module, images=(wrong,)),)), "PLC641")
     _judge(with_program(PLAN, modules=(replace(module, name="/tmp/scale.ptx"),)), "PLC632")

@@ -202,6 +202,12 @@ def _module(row: int, module: Module, program: Program, found: Findings) -> None
     if not module.images or not all(len(image.data) for image in module.images):
         found.add("PLC669", f"module `{module.name}` lacks code", module=module.name)
     for image in module.images:
+        if image.target not in program.targets:
+            found.add(
+                "PLC633",
+                f"module `{module.name}` has code for `{image.target}`, which its program is not for",
+                target=image.target,
+            )
         if not is_digest(image.digest):
             found.add("PLC640", f"the digest of an image of module `{module.name}` is not a SHA-256")
     entries = any(function.module == row for function in program.functions)
