@@ -7,6 +7,7 @@ from pathlib import Path
 
 from planc.diagnostics import Collector, Span
 from planc.source.assemble import Assembly
+from planc.source.collection import paused_collection
 from planc.source.expressions import Number
 from planc.source.flat import FlatGraph
 from planc.source.limits import LIMITS, Limits
@@ -88,7 +89,8 @@ def _expanded(
     limits: Limits,
     report: Report,
 ) -> FlatGraph | None:
-    read = GraphReader(project, limits, report).read(source, path)
-    if read is None:
-        return None
-    return Assembly(read, project, limits, report).flat(settings or {})
+    with paused_collection():
+        read = GraphReader(project, limits, report).read(source, path)
+        if read is None:
+            return None
+        return Assembly(read, project, limits, report).flat(settings or {})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from planc.diagnostics import Collector, Span
+from planc.source.collection import paused_collection
 from planc.source.expressions import Number
 from planc.source.flat import FlatGraph
 from planc.source.project import Project
@@ -232,7 +233,9 @@ class Graph:
         """
         found = collector or Collector()
         project = Project.around(self.folder, allow_outside)
-        flat = Flattening(self, project, Report(found)).flat(self.settings if settings is None else settings)
+        with paused_collection():
+            given = self.settings if settings is None else settings
+            flat = Flattening(self, project, Report(found)).flat(given)
         if collector is None:
             found.raise_errors()
         return flat

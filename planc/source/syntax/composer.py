@@ -184,7 +184,7 @@ class Composer:
             cure = "write the keys out, or share declarations with `include`"
             self.report.add("PLC111", "merge keys are not supported", value.span, help=cure)
         elif not isinstance(value.value, str):
-            self._bad_key(value, f"the key `{value.text}` is not a name")
+            self._bad_key(value, f"the key `{value.text}` is not a name" if value.text else "a key is empty")
         elif value.text in container.keys:
             report_duplicate(self.report, container.keys[value.text], value)
         else:
@@ -230,10 +230,11 @@ class Composer:
     def _start(self, event: Any) -> tuple[int, int]:
         """Return where a value begins; the mark of one that has an anchor is the anchor's."""
         mark = event.start_mark
-        if event.anchor is None:
-            return mark.line + 1, mark.column + 1
-        match = _ANCHOR.match(self.source.lines[mark.line], mark.column)
-        return mark.line + 1, (match.end() if match else mark.column) + 1
+        column = mark.column
+        if event.anchor is not None and getattr(event, "value", "[") != "":
+            match = _ANCHOR.match(self.source.lines[mark.line], column)
+            column = match.end() if match else column
+        return mark.line + 1, column + 1
 
     def _resolve(self, scalar: Scalar) -> None:
         try:

@@ -64,8 +64,11 @@ class Tree:
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
-        return Span(self.source.label, self.line, self.column, self.end_line, self.end_column)
+        """Where it stands; of an empty value one character."""
+        end = self.end_column
+        if (self.line, self.column) == (self.end_line, end):
+            end += 1
+        return Span(self.source.label, self.line, self.column, self.end_line, end)
 
     @property
     def plain(self) -> Any:
