@@ -101,11 +101,11 @@ def _cut(function: Function) -> tuple[Block, ...]:
             jumps[index] = _after(function, index, instruction)
             leaders.update((index + 1, *jumps[index]))
     starts = sorted(index for index in leaders if index < len(body)) or [0]
-    number = {start: block for block, start in enumerate(starts)}
+    number = {start: block for block, start in enumerate(starts)} | {len(body): EXIT}
     blocks: list[Block] = []
     for start, stop in zip(starts, [*starts[1:], len(body)], strict=True):
         following = jumps.get(stop - 1, (stop,))
-        blocks.append(Block(start, stop, _unique(number.get(index, EXIT) for index in following)))
+        blocks.append(Block(start, stop, _unique(number[index] for index in following)))
     return tuple(blocks)
 
 
