@@ -14,6 +14,7 @@ from planc.kernels.fromsource import outside_project
 from planc.kernels.includes import Unreadable, read_text
 from planc.kernels.instances import Built, build_ptx
 from planc.kernels.log import read_linker_log
+from planc.kernels.nvrtc import relative_files
 from planc.kernels.options import compiler_options
 from planc.kernels.paths import display_path
 from planc.kernels.reports import merge_targets, ptx_link_diagnostic, unreadable
@@ -26,7 +27,10 @@ _FATBIN = b"\x50\xed\x55\xba"
 
 
 def build_from_ptx(group: Group, context: Context) -> ModuleBuild | None:
-    """Build the module of a PTX file: the same text for every target, with a cubin for each."""
+    """Build the module of a PTX file: the same text for every target, with a cubin for each.
+
+    Of the text only the paths of ``.file`` are changed, and sums and products where ``exact``.
+    """
     first = group[0]
     if not report_all(list(_useless(group, context)), context):
         return None
@@ -34,7 +38,7 @@ def build_from_ptx(group: Group, context: Context) -> ModuleBuild | None:
     try:
         text = read_text(first.path)
         module = ptx_text.parse(text, shown)
-        text = ptx_text.make_exact(text) if first.exact else text
+        text = relative_files(ptx_text.make_exact(text) if first.exact else text, ())
     except Unreadable as error:
         context.collector.add(unreadable(first, error.path, shown, error.reason))
         return None

@@ -21,7 +21,7 @@ from planc.kernels.target import Target
 from planc.kernels.toolkit import Toolkit
 from planc.ptx.syntax import Module
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 """Raised when planc itself changes what it makes from the same source."""
 
 _LARGE_PARAMETERS = 4_096

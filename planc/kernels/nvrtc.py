@@ -14,7 +14,8 @@ from planc.kernels.sources import SourceSet
 
 # NVRTC looks beside the main file for what is not in memory; nothing lies beside this name.
 _NOWHERE = "/planc"
-_FILE = re.compile(r'^([ \t]*\.file[ \t]+\d+[ \t]+)"((?:\\.|[^"\\\n])*)"([^\n]*)$', re.M)
+_FILE = re.compile(r'^([ \t]*\.file[ \t]+\d+[ \t]+)"((?:\\.|[^"\\\n])*)"[^\n]*$', re.M)
+_PINNED = ", 1, 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +90,18 @@ def _lowered(nvrtc: Any, program: Any, expressions: Sequence[str]) -> dict[str, 
 
 
 def relative_files(ptx: str, include: Sequence[Path]) -> str:
-    """Return ``ptx`` with the ``.file`` paths that NVRTC made absolute made relative again."""
+    """Return ``ptx`` with ``.file`` paths that name nothing of this machine.
+
+    What NVRTC made absolute is relative again, CUDA's headers lie in ``cuda/``, and of any other
+    absolute path the last part stays. Each gets a time and a size (PTX ISA, ``.file``): without
+    them the linker looks for the file in the working folder and stores its own.
+    """
     here = _working_folder()
     folders = sorted((f"{folder.as_posix()}/" for folder in include), key=len, reverse=True)
 
     def relative(match: re.Match[str]) -> str:
         path = unescaped(match[2]).replace(os.sep, "/")
-        return f'{match[1]}"{escaped(_relative(path, here, folders))}"{match[3]}'
+        return f'{match[1]}"{escaped(_relative(path, here, folders))}"{_PINNED}'
 
     return _FILE.sub(relative, ptx)
 

@@ -47,7 +47,7 @@ extern "C" __global__ void none() {}
 __device__ __noinline__ int rec(int n) { return n < 2 ? 1 : rec(n - 1) + rec(n - 2); }
 extern "C" __global__ void recursive(int* x, int n) { x[0] = rec(n); }
 """
-TARGETS = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
+TARGETS = ("sm_80", "sm_90", "sm_120")
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,13 @@ def test_ptx_is_kept_as_it_is(builder: Builder) -> None:
         assert (resources.static_shared, resources.max_threads, resources.parameter_bytes) == (12, 64, 12)
 
 
+def test_paths_of_files_are_the_one_change(builder: Builder) -> None:
+    text = PTX + '.file 1 "/home/me/secret/k.cu"\n.file 2 "k.h", 7, 8\n'
+    artifact = build_ptx(builder, text).only()
+    assert image(artifact, "ptx").decode() == PTX + '.file 1 "k.cu", 1, 1\n.file 2 "k.h", 1, 1\n'
+    assert all(b"secret" not in i.data for i in artifact.module.images)
+
+
 def test_mangled_names_give_types(builder: Builder) -> None:
     artifact = build_ptx(builder, entry="fill").only()
     assert artifact.symbol == "_Z4fillPfjKb" and artifact.source_parameters is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 from pathlib import Path
 
@@ -38,10 +39,11 @@ FILES = {
 }
 
 
-def build_in(folder: Path) -> KernelArtifact:
+def build_in(folder: Path, age: int = 0) -> KernelArtifact:
     builder = Builder(folder, Cache(limit=0))
     for name, text in FILES.items():
-        builder.write(name, text)
+        path = builder.write(name, text)
+        os.utime(path, (1e9 + age, 1e9 + age))
     include = (("include", folder / "include"),)
     return builder.build(
         kernel(folder, "kernels/k.cu", "f", include_dirs=include), targets=("sm_80", "sm_90")
@@ -49,14 +51,14 @@ def build_in(folder: Path) -> KernelArtifact:
 
 
 def test_two_folders_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = tmp_path / "one", tmp_path / "a much longer name, é 'quoted'"
-    first.mkdir()
-    second.mkdir()
-    monkeypatch.chdir(first)
-    one = build_in(first)
-    monkeypatch.chdir(second)
-    two = build_in(second)
-    assert one.module == two.module and one.source_parameters != ()
+    first, second = tmp_path / "one", tmp_path / 'a much longer name, é "quoted" \\'
+    built = []
+    for age, folder in enumerate((first, second)):
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        built.append(build_in(folder, age))  # the linker must not store the files' times
+    one, two = built
+    assert one.module == two.module
     needles = [str(tmp_path), str(first), str(Path.cwd()), "/work", "/root", "/tmp", "site-packages"]
     needles += [str(Path.home()), sysconfig.get_paths()["purelib"], *map(str, find_toolkit().include)]
     for held in one.module.images:
@@ -129,5 +131,8 @@ def test_file_directives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         f'\t.file\t1 "{here}/k.cu"\n\t.file\t2 "/opt/cuda/include/cccl/x.h"\n\t.file 3 "{here}/../a/b.h"\n'
         '.file 4 "/home/me/generated.y"\n.file 5 "C:\\\\me\\\\z.y"\n.file 6 "plain.cu", 1, 2\n// .file no\n'
     )
-    names = [line.split('"')[1] for line in relative_files(text, [wheel]).splitlines() if '"' in line]
+    changed = relative_files(text, [wheel])
+    assert relative_files(changed, [wheel]) == changed
+    names = [line.split('"')[1] for line in changed.splitlines() if '"' in line]
+    assert changed.count('", 1, 1\n') == 6
     assert names == ["k.cu", "cuda/cccl/x.h", "../a/b.h", "generated.y", "z.y", "plain.cu"]
