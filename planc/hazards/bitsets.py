@@ -21,11 +21,6 @@ def bits(mask: int) -> list[int]:
     return positions
 
 
-def without(mask: int, other: int) -> int:
-    """Return the positions in ``mask`` that are not in ``other``."""
-    return mask ^ (mask & other)
-
-
 class Positions:
     """A growing set of positions: a list while it is short, then a mask, so that many sets stay small."""
 
@@ -46,10 +41,10 @@ class Positions:
         self._mask |= 1 << position
         self._few.clear()
 
-    def within(self, mask: int) -> int:
-        """Return the positions that are in ``mask`` too."""
-        found = self._mask & mask
+    def within(self, mask: int, base: int) -> int:
+        """Return the positions whose bit is in ``mask``, both counted from ``base``."""
+        found = self._mask >> base & mask
         for few in self._few:
-            if mask >> few & 1:
-                found |= 1 << few
+            if few >= base and mask >> (few - base) & 1:
+                found |= 1 << (few - base)
         return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planc.diagnostics import Diagnostic, Related, Span
 from planc.graph import predecessors, topological_order
+from planc.graph.reach import NOTHING, Past, holds, past_of
 from planc.plan.program import Program
 from planc.source.flat import FlatGraph
 
@@ -35,27 +36,26 @@ def _implied(program: Program) -> Iterator[tuple[int, int, int]]:
     """Yield (before, after, a direct predecessor of after that comes after before)."""
     count = len(program.nodes)
     before = predecessors(program.edges, count)
+    order = topological_order(program.edges, count)
+    position = {row: place for place, row in enumerate(order)}
     waiting = [0] * count
     for many in before:
         for row in many:
-            waiting[row] += 1
-    ancestors: list[int] = [0] * count
-    position = {row: place for place, row in enumerate(topological_order(program.edges, count))}
-    for row in position:
-        mine = 0
-        direct = before[row]
-        for previous in direct:
-            mine |= ancestors[previous]
+            waiting[position[row]] += 1
+    pasts: list[Past] = [NOTHING] * count
+    for place, row in enumerate(order):
+        direct = [position[p] for p in before[row]]
+        past = past_of(direct, pasts)
         for previous in direct if len(direct) > 1 else ():
-            bit = position[previous]
-            if mine >> bit & 1:
-                yield previous, row, next(p for p in direct if ancestors[p] >> bit & 1)
+            by = next((p for p in direct if p > previous and holds(pasts[p], previous)), None)
+            if by is not None:
+                yield order[previous], row, order[by]
         for previous in direct:
-            mine |= 1 << position[previous]
             waiting[previous] -= 1
             if not waiting[previous]:
-                ancestors[previous] = 0
-        ancestors[row] = mine if waiting[row] else 0
+                pasts[previous] = NOTHING
+        if waiting[place]:
+            pasts[place] = past
 
 
 def _hint(flat: FlatGraph, span: Span, before: int, after: int, by: int | None) -> Diagnostic:

@@ -1,10 +1,9 @@
 """One pass over the nodes in a legal order that finds every conflict no path orders.
 
-Each node has the set of its ancestors as a bit set over positions in that order. The accesses before it that
-are not ancestors are unordered with it (a later node cannot be before it), and those of them that conflict
-are the races. Per buffer one mask says whether any access is unordered at all, which mostly ends the matter;
-only then the footprints that meet are looked at. Bit sets make this quadratic in single bits and linear in
-steps; a row is dropped after its last successor.
+Each node has the set of what comes before it (:mod:`planc.graph.reach`). The accesses passed that are
+not in it are unordered with the node, since nothing passed can come after it; those that conflict are
+the races. Per buffer one mask says whether any access is unordered at all, which mostly ends the
+matter; only then the footprints that meet are looked at. A set is dropped after the node's last successor.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from planc.graph import predecessors, topological_order
-from planc.hazards.bitsets import Positions, without
+from planc.graph.reach import NOTHING, Past, holds, including, join, missing, past_of
+from planc.hazards.bitsets import Positions
 from planc.hazards.footprints import Footprints
 from planc.plan.program import NONE, EffectKind, NodeKind, Program, Provenance
 
@@ -114,37 +114,40 @@ class _Board:
             self._plain[key] = Positions()
         return self._plain[key]
 
-    def unordered(self, row: int, ancestors: int) -> int:
-        """Return the positions entered that conflict with the node ``row`` and are none of its ancestors."""
+    def unordered(self, row: int, past: Past) -> int:
+        """Return the positions entered that conflict with the node ``row`` and are not in its past.
+
+        Bits count from the base of ``past``.
+        """
         if row in self._accesses.wild:
-            return without(self._any, ancestors)
+            return missing(past, self._any)
         mine = self._accesses.by_node[row]
-        found = without(self._wild, ancestors) if mine and self._wild else 0
+        found = missing(past, self._wild) if mine and self._wild else 0
         for access in mine:
-            found |= self._access(access, ancestors)
+            found |= self._access(access, past)
         return found
 
-    def _access(self, access: Access, ancestors: int) -> int:
+    def _access(self, access: Access, past: Past) -> int:
         table = self._writing if access.kind == _READ else self._touching
-        open_ = without(table.get(access.buffer, 0), ancestors)
+        open_ = missing(past, table.get(access.buffer, 0))
         for partner in self._footprints.aliases(access.buffer):
-            open_ |= without(table.get(partner, 0), ancestors)
+            open_ |= missing(past, table.get(partner, 0))
         if not open_:
             return 0
         found = 0
         for other in self._footprints.meeting(access.footprint):
-            found |= self._conflicting(access, other, open_)
+            found |= self._conflicting(access, other, open_, past[0])
         return found
 
-    def _conflicting(self, access: Access, footprint: int, open_: int) -> int:
+    def _conflicting(self, access: Access, footprint: int, open_: int, base: int) -> int:
         found = 0
         if access.kind != _READ and (footprint, False) in self._plain:
-            found |= self._plain[footprint, False].within(open_)
+            found |= self._plain[footprint, False].within(open_, base)
         if (footprint, True) in self._plain:
-            found |= self._plain[footprint, True].within(open_)
+            found |= self._plain[footprint, True].within(open_, base)
         for reduction, positions in self._reductions.get(footprint, {}).items():
             if reduction != access.reduction:
-                found |= positions.within(open_)
+                found |= positions.within(open_, base)
         return found
 
 
@@ -152,17 +155,17 @@ class _Board:
 class Mended:
     """Edges (rows, before and after) that a program lacks, and the paths it has with them.
 
-    ``ancestors`` are bit sets of positions in ``order``, by position.
+    ``pasts`` are what comes before each position of ``order``.
     """
 
     edges: tuple[tuple[int, int], ...]
-    ancestors: tuple[int, ...]
+    pasts: tuple[Past, ...]
     order: tuple[int, ...]
 
     def path_test(self) -> Callable[[int, int], bool]:
         """Return the test whether a path leads from one row to another."""
         position = {row: place for place, row in enumerate(self.order)}
-        return lambda before, after: bool(self.ancestors[position[after]] >> position[before] & 1)
+        return lambda before, after: holds(self.pasts[position[after]], position[before])
 
 
 class Sweep:
@@ -181,22 +184,21 @@ class Sweep:
 
     def conflicts(self) -> Iterator[tuple[int, int]]:
         """Yield (position, mask of the earlier positions that race with it) wherever there is a race."""
-        rows: list[int] = [0] * len(self.order)
+        pasts: list[Past] = [NOTHING] * len(self.order)
         waiting = self._successor_counts()
         board = _Board(self.accesses)
         for position, row in enumerate(self.order):
-            ancestors = 0
+            past = past_of(self._before[position], pasts)
             for previous in self._before[position]:
-                ancestors |= rows[previous] | 1 << previous
                 waiting[previous] -= 1
                 if not waiting[previous]:
-                    rows[previous] = 0
+                    pasts[previous] = NOTHING
             if waiting[position]:
-                rows[position] = ancestors
-            found = board.unordered(row, ancestors)
+                pasts[position] = past
+            found = board.unordered(row, past)
             board.enter(position, row)
             if found:
-                yield position, found
+                yield position, found << past[0]
 
     def mend(self, races: Mapping[int, int]) -> Mended:
         """Return the least edges that order ``races``, which is as conflicts() has it.
@@ -205,37 +207,37 @@ class Sweep:
         of the program and the other kept ones implies; the transitive reduction of an acyclic graph is
         unique.
         """
-        return self._least_edges(lambda position, _: races.get(position, 0))
+        return self._least_edges(lambda position, past: missing(past, races.get(position, 0)))
 
     def infer(self) -> Mended:
         """Return the least edges that order all conflicts in the direction of the order."""
         board = _Board(self.accesses)
 
-        def missing(position: int, ancestors: int) -> int:
+        def conflicting(position: int, past: Past) -> int:
             row = self.order[position]
-            found = board.unordered(row, ancestors)
+            found = board.unordered(row, past)
             board.enter(position, row)
             return found
 
-        return self._least_edges(missing)
+        return self._least_edges(conflicting)
 
-    def _least_edges(self, wanted: Callable[[int, int], int]) -> Mended:
-        """Return edges so that every position has ``wanted(position, ancestors)`` among its ancestors."""
-        closed: list[int] = []
+    def _least_edges(self, wanted: Callable[[int, Past], int]) -> Mended:
+        """Return edges so that every position has ``wanted(position, past)``, bits from the past's base."""
+        pasts: list[Past] = []
         edges: list[tuple[int, int]] = []
         for position, row in enumerate(self.order):
-            ancestors = 0
-            for previous in self._before[position]:
-                ancestors |= closed[previous] | 1 << previous
-            missing = without(wanted(position, ancestors), ancestors)
-            while missing:
+            past = past_of(self._before[position], pasts)
+            open_ = wanted(position, past)
+            while open_:
                 # The latest one first: it may imply earlier ones, and they never imply it.
-                latest = missing.bit_length() - 1
+                base = past[0]
+                latest = base + open_.bit_length() - 1
                 edges.append((self.order[latest], row))
-                ancestors |= closed[latest] | 1 << latest
-                missing = without(missing, ancestors)
-            closed.append(ancestors)
-        return Mended(tuple(edges), tuple(closed), tuple(self.order))
+                past = join(past, including(pasts[latest], latest))
+                open_ >>= past[0] - base
+                open_ ^= open_ & past[1]
+            pasts.append(past)
+        return Mended(tuple(edges), tuple(pasts), tuple(self.order))
 
     def _successor_counts(self) -> list[int]:
         counts = [0] * len(self.order)

@@ -3,9 +3,10 @@
 
     tools/bench/check_compile.py [--output FILE.json] [--repeat N]
 
-Two shapes of a chain of launches of one kernel, which is built once beforehand: ``listed`` has every node written
-out, ``loop`` makes them with a ``for``. Each is checked and compiled through ``planc.compile`` and encoded to the bytes of a
-plan file; the fastest of several runs counts, since nothing but noise makes one slower.
+Two shapes of a chain of launches of one kernel, which is built once beforehand: ``listed`` has every
+node written out, ``loop`` makes them with a ``for``. Each is checked and compiled through
+``planc.compile`` and encoded to the bytes of a plan file; the fastest of several runs counts, since
+nothing but noise makes one slower.
 """
 
 from __future__ import annotations
