@@ -123,23 +123,22 @@ def _compile(recipe: Recipe, target: Target, toolkit: Toolkit) -> Built:
     if compiled.ptx is None:
         return Built(None, None, {}, compiled.log, "", False)
     name = recipe.sources.main.name
-    ptx = finish_ptx(compiled.ptx, f"{name} ({target.real})", recipe.exact)
+    module = ptx_text.parse(compiled.ptx, f"{name} ({target.real})")
+    newest = ptx_text.make_exact(compiled.ptx) if recipe.exact else compiled.ptx
+    lowest = ptx_text.with_version(newest, _needed_version(module))
     if toolkit.nvjitlink is None:
-        return Built(ptx, None, compiled.names, compiled.log, "", False)
-    linked = link_cubin(ptx, name, target.real, recipe.options.registers)
+        return Built(lowest, None, compiled.names, compiled.log, "", False)
+    # Should the linker find the lowest version too low after all, the compiler's own one stands.
+    for ptx in (lowest, newest):
+        linked = link_cubin(ptx, name, target.real, recipe.options.registers)
+        if linked.cubin is not None:
+            break
     return Built(ptx, linked.cubin, compiled.names, compiled.log, linked.log, True)
 
 
 def _link(ptx: str, label: str, registers: int | None, target: Target) -> Built:
     linked = link_cubin(ptx, label, target.real, registers)
     return Built(ptx, linked.cubin, {}, "", linked.log, True)
-
-
-def finish_ptx(ptx: str, label: str, exact: bool) -> str:
-    """Return the PTX that is stored: made exact where asked, at the lowest version that it needs."""
-    module = ptx_text.parse(ptx, label)
-    text = ptx_text.make_exact(ptx) if exact else ptx
-    return ptx_text.with_version(text, _needed_version(module))
 
 
 def _needed_version(module: Module) -> tuple[int, int]:

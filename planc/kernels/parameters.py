@@ -38,18 +38,14 @@ class WrittenParameter:
         """Whether the value passed is an address."""
         return self.stars > 0 or self.reference
 
-    def dtype(self, types: Mapping[str, str] | None = None) -> str | None:
-        """Return the element type with template parameters replaced by ``types``."""
-        base, stars = self.base, self.stars
-        if types and base in types:
-            inner = parse_type(types[base])
-            base, stars = inner.base, stars + inner.stars
-        if stars > 1:
+    def dtype(self) -> str | None:
+        """Return the element type, of the pointee where it is a pointer; None where not known."""
+        if self.stars > 1:
             return None
-        words = base.split()
+        words = self.base.split()
         if words and all(word in BUILTIN_WORDS for word in words):
             return dtype_of_words(words)
-        return dtype_of_name(base)
+        return dtype_of_name(self.base)
 
     def resolved(self, types: Mapping[str, str]) -> WrittenParameter:
         """Return the parameter with a template parameter in its type replaced."""

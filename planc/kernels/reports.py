@@ -95,9 +95,11 @@ def _cure(message: Message, sources: SourceSet) -> tuple[str, str]:
 
 
 def _missing_header(name: str, place: Place | None, unresolved: Iterable[Unresolved]) -> tuple[str, str]:
-    for item in unresolved:
-        if item.spelled == name and item.outside is not None and _same_line(item, place):
-            return "PLC405", "move the header into the project, or allow it with `--allow-outside`"
+    here = [item for item in unresolved if item.spelled == name and _same_line(item, place)]
+    if any(item.outside is not None for item in here):
+        return "PLC405", "move the header into the project, or allow it with `--allow-outside`"
+    if not here and place is not None and not place.file.startswith(("cuda/", "planc/")):
+        return "PLC404", "name the header itself in `#include`, and not by a macro"
     if name in _STANDARD:
         return "PLC404", f"`#include <cuda/std/{name}>` and use `cuda::std`"
     supplied = ", ".join(f"`{header}`" for header in C_HEADERS if header.endswith(".h"))

@@ -82,6 +82,14 @@ def test_missing_headers(builder: Builder) -> None:
     assert builder.source("#ifdef HOST\n#include <vector>\n#endif\n__global__ void f() {}\n", "f").only()
 
 
+def test_a_header_named_by_a_macro(builder: Builder) -> None:
+    builder.write("n.h", "#define N 1\n")
+    text = '#include "n.h"\n__global__ void f(int* x) { *x = N; }\n'
+    report = builder.source('#define H "n.h"\n' + text.replace('"n.h"', "H"), "f").one("PLC404")
+    assert "not by a macro" in report.help and at(report)[:2] == ("k.cu", 2)
+    assert builder.source(text, "f").only()
+
+
 def test_a_header_that_lies_only_beside_the_process_is_not_found(builder: Builder) -> None:
     builder.write("beside.h", "#define N 1\n")
     builder.write("sub/k.cu", '#include "beside.h"\n__global__ void f(int* x) { *x = N; }\n')

@@ -125,6 +125,13 @@ def test_stored_at_the_lowest_version(step: Builder) -> None:
     assert parse(image(artifact, "ptx").decode()).version < (9, 0)
 
 
+def test_a_version_that_the_linker_finds_too_low(step: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planc.ptx.lowest_version", lambda module: (6, 0))
+    found = step.build(kernel(step.folder, "k.cu", "step", exact=True), cache=Cache(limit=0))
+    ptx = image(found.only(), "ptx")
+    assert parse(ptx.decode()).version == (9, 0) and b"add.rn.f32" in ptx
+
+
 @pytest.mark.parametrize(
     ("entry", "parameters", "symbol"),
     [
