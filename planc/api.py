@@ -73,7 +73,6 @@ def check(
         flat.kernels,
         flat.targets,
         root=flat.root,
-        base=Path(flat.file).resolve().parent,
         collector=collector,
         allow_outside=allow_outside,
         cache=cache,

@@ -35,7 +35,7 @@ from planc.plan.example import example_plan
 from planc.plan.program import Plan
 from tools.fuzz.plan_mutations import raw_mutant, sealed_mutant
 
-STEPS = 200_000
+STEPS = 20_000_000
 """The most thread-instructions of one node in a replay."""
 MOST_BYTES = 1 << 26
 """Plans with more memory than this are not replayed here."""
