@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from planc.diagnostics import Collector, Fix
-from planc.graph import Built, build
+from planc.graph import build
 from planc.hazards.contents import check_contents
 from planc.hazards.infer import infer_order
 from planc.hazards.mend import mend
@@ -13,6 +13,7 @@ from planc.hazards.messages import race_diagnostics
 from planc.hazards.races import Races, find_races
 from planc.hazards.reductions import open_reductions
 from planc.hazards.redundant import redundant_edges
+from planc.hazards.sweep import Accesses
 from planc.kernels.artifact import KernelArtifact
 from planc.plan.program import Program
 from planc.source.flat import FlatGraph
@@ -34,25 +35,25 @@ def check_graph(
     collector.extend(redundant_edges(flat, built.program))
     if flat.broken:
         return None
-    program, races = _ordered(flat, built, collector)
+    inferred = flat.order == "inferred"
+    program = infer_order(built.program) if inferred else built.program
+    races = None if inferred else _report_races(flat, program, collector)
     collector.extend(open_reductions(flat, program))
     if not built.failed:
+        accesses = Accesses(program) if races is None else races.accesses
         racing = set() if races is None else _racing(races)
-        collector.extend(check_contents(flat, program, racing))
+        collector.extend(check_contents(flat, program, accesses, racing))
     complete = built.complete and not collector.has_errors
     return program if complete else None
 
 
-def _ordered(flat: FlatGraph, built: Built, collector: Collector) -> tuple[Program, Races | None]:
-    if flat.order == "inferred":
-        return infer_order(built.program), None
-    races = find_races(built.program)
-    if races.count == 0:
-        return built.program, None
-    mended = races.mend()
-    mending = mend(flat, mended.edges, mended.path_test(), lambda row, texts: _edit(flat, row, texts))
-    collector.extend(race_diagnostics(flat, built.program, races, mending))
-    return built.program, races
+def _report_races(flat: FlatGraph, program: Program, collector: Collector) -> Races:
+    races = find_races(program)
+    if races.count:
+        mended = races.mend()
+        mending = mend(flat, mended.edges, mended.path_test(), lambda row, texts: _edit(flat, row, texts))
+        collector.extend(race_diagnostics(flat, program, races, mending))
+    return races
 
 
 def _racing(races: Races) -> set[tuple[int, int]]:

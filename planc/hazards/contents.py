@@ -39,13 +39,12 @@ class _Read:
 
 
 def check_contents(
-    flat: FlatGraph, program: Program, racing: Collection[tuple[int, int]]
+    flat: FlatGraph, program: Program, accesses: Accesses, racing: Collection[tuple[int, int]]
 ) -> list[Diagnostic]:
     """Return PLC316, PLC317, PLC318 and PLC320 for a program in a legal order.
 
-    ``racing`` are (node, buffer) pairs whose races are reported already.
+    ``accesses`` are the program's; ``racing`` are (node, buffer) pairs whose races are reported already.
     """
-    accesses = Accesses(program)
     if accesses.wild:
         return []
     covers = _coverages(program, accesses)

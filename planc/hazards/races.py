@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planc.hazards.bitsets import bits
 from planc.hazards.footprints import Footprint
-from planc.hazards.sweep import Access, Mended, Sweep, conflict
+from planc.hazards.sweep import Access, Accesses, Mended, Sweep, conflict
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import EffectKind, Program
 from planc.plan.regions import Region, meet_regions, region_bytes
@@ -62,6 +62,11 @@ class Races:
         self._program = program
         self._sweep = Sweep(program)
         self._masks = dict(self._sweep.conflicts())
+
+    @property
+    def accesses(self) -> Accesses:
+        """The accesses of the program, by node."""
+        return self._sweep.accesses
 
     @property
     def count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -276,7 +277,7 @@ def artifact(
         known = dtype if dtype in DTYPES and parameter not in (texts or {}) else None
         source.append(SourceParameter(parameter, text, known, bool(star), parameter in const, 3, 8 + place))
     held = {g.name: g for g in globals}
-    image = Image("sm_90", "ptx", "0" * 64, b"ptx")
+    image = Image("sm_90", "ptx", hashlib.sha256(b"ptx").hexdigest(), b"ptx")
     needs = Resources(0, 0, offset, 1024, **(resources or {}) if not isinstance(resources, Resources) else {})
     if isinstance(resources, Resources):
         needs = resources

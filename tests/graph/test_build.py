@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from planc.diagnostics import Collector, Span
 from planc.graph import build, build_program
+from planc.hazards import infer_order
 from planc.kernels.artifact import KernelArtifact
-from planc.plan.program import NONE, NodeKind
-from tests.graph.flat_builder import Flat
+from planc.passes import written
+from planc.plan import validate
+from planc.plan.program import NONE, NodeKind, Plan
+from tests.graph.flat_builder import Flat, symbol
 from tests.hazards.random_graphs import random_graph
 
 
@@ -101,3 +104,18 @@ def test_ten_times_the_nodes_cost_about_ten_times_as_much():
     small, large = heat(100), heat(1000)
     one, ten = (seconds_per_node(f.graph(), f.artifacts) for f in (small, large))
     assert ten < 3 * one  # the committed benchmark holds the tighter bound; this catches a quadratic
+
+
+def test_the_plan_accepts_every_program():
+    rng = random.Random(11)
+    for _ in range(120):
+        program = infer_order(random_graph(rng, order="inferred").program())
+        validate(Plan((program,), ((written(program),),)))
+    flat = heat(3).glob("lut: f32[4]", "other", values=[1.0, 2.0, 3.0, 4.0])
+    flat.kernel("other()", globals=[symbol("lut", 16)]).run("other()")
+    flat.buffer("c: bool[3] constant", data=[True, False, True]).buffer("d: i64[3] output", align=4096)
+    flat.fill("d = 0").kernel("read(in bool* x, bool b, f16 h)").scalar("b: bool slot = true")
+    flat.scalar("h: f16 slot = 1 in [0, 2]").run("read(c, b, h)")
+    program = flat.program()
+    validate(Plan((program,), ((written(program),),)))
+    assert [type(s.value) for s in program.slots] == [float, bool, float]
