@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from planc.cli.failures import guarded
 from planc.cli.options import Format, ReportFormat, number, pairs
+from planc.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from planc.runtime import Executable
-
-
-class Memory(StrEnum):
-    """How buffers are laid out on the device."""
-
-    ARENA = "arena"
-    SEPARATE = "separate"
 
 
 @guarded
@@ -43,8 +36,8 @@ def run(
     ] = None,
     replays: Annotated[int, typer.Option(min=1, help="How many times to replay.")] = 1,
     memory: Annotated[
-        Memory, typer.Option(help="One arena for scratch, or an allocation each.")
-    ] = Memory.ARENA,
+        Literal["arena", "separate"], typer.Option(help="One arena for scratch, or an allocation each.")
+    ] = "arena",
     format: Format = ReportFormat.TEXT,
 ) -> None:
     """Replay a plan on a device. A buffer that takes input and is given none starts as zeros."""
@@ -55,10 +48,14 @@ def run(
     plan = runtime.load(path)
     constants = {name: _array(Path(file)) for name, file in pairs(constant, "--constant").items()}
     start = time.perf_counter()
-    with plan.instantiate(device, memory=str(memory), constants=constants) as executable:
+    with (
+        progress_bar() as report,
+        plan.instantiate(device, memory=memory, constants=constants) as executable,
+    ):
         loaded = time.perf_counter()
         _write_inputs(executable, {n: Path(f) for n, f in pairs(input, "--input").items()})
-        for _ in range(replays):
+        for count in range(replays):
+            report("replaying", count, replays)
             executable.replay(**values).wait()
         done = time.perf_counter()
         for name, file in targets.items():
