@@ -60,6 +60,8 @@ class Assembly:
             return None
         self._unused(kernels)
         self.broken |= {name for name, value in symbols.items() if value is BROKEN}
+        if self.report.has_errors and not self.broken:
+            self.broken.add(self.graph.source.label)
         header = self.graph.header
         return FlatGraph(
             name=(header and header.name) or default_name(self.graph.source.label),

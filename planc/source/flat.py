@@ -270,7 +270,8 @@ class FlatGraph:
 
     ``broken`` names the buffers, scalars, kernels and nodes that the file has but that could not be
     read; the reason is reported already. Such a declaration is missing from its tuple; such a node
-    stands as a JOIN with its edges. Where ``broken`` is not empty, a name in it is not unknown, and
+    stands as a JOIN with its edges. A mistake that concerns no such name, as in an ``after:``, puts the
+    file's own name there: after any error ``broken`` is not empty. Then a name in it is not unknown, and
     checks that need the whole graph (unused, never written, races) have nothing to stand on.
     """
 

@@ -91,6 +91,6 @@ def _expanded(
 ) -> FlatGraph | None:
     with paused_collection():
         read = GraphReader(project, limits, report).read(source, path)
-        if read is None:
+        if read is None or not read.complete:
             return None
         return Assembly(read, project, limits, report).flat(settings or {})

@@ -53,12 +53,16 @@ class Unit:
 
 @dataclass(slots=True)
 class ReadGraph:
-    """Everything read; ``header`` is the main file's, None where it does not fit."""
+    """Everything read; ``header`` is the main file's, None where it does not fit.
+
+    ``complete`` is false where a file that it includes could not be read, which may declare any name.
+    """
 
     source: SourceText
     root: syntax.Mapping
     header: Any
     nodes: tuple[ReadNode, ...]
+    complete: bool = True
     sections: dict[str, dict[str, Unit]] = field(default_factory=lambda: {name: {} for name in SECTIONS})
 
 
@@ -169,12 +173,16 @@ class GraphReader:
 
     def _include(self, where: Scalar, graph: ReadGraph) -> None:
         path = self.project.file(where, where.source.folder, self.report)
-        if path is None or not self._may_open(path, where) or path in self._done:
+        if path is None or not self._may_open(path, where):
+            graph.complete = False
+            return
+        if path in self._done:
             return
         source = syntax.read_source(path, self.limits, self.report, where.span)
         self._done.add(path)
         root = None if source is None else self._root(source)
         if root is None:
+            graph.complete = False
             return
         self._open.append(path)
         self._header(Fragment, root)

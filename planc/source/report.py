@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from planc.diagnostics import Collector, Diagnostic, Fact, Related, Span
+from planc.diagnostics import CATALOGUE, Collector, Diagnostic, Fact, Related, Severity, Span
 
 
 class Report:
@@ -17,6 +17,7 @@ class Report:
     def __init__(self, collector: Collector) -> None:
         """Report to ``collector``."""
         self.collector = collector
+        self.has_errors = False
         self._seen: set[tuple[str, Span | None]] = set()
 
     def add(
@@ -34,6 +35,7 @@ class Report:
         if (code, span) in self._seen:
             return
         self._seen.add((code, span))
+        self.has_errors |= CATALOGUE[code].severity is Severity.ERROR
         self.collector.add(
             Diagnostic(code, message, span, help, tuple(related), tuple(notes), dict(facts or {}))
         )

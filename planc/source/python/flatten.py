@@ -63,11 +63,16 @@ class Flattening:
         shapes = {b.name: b.shape for b in buffers} | {g.name: g.shape for g in globals_}
         nodes = PythonNodes(graph, shapes, self.checks)
         flat_nodes = nodes.flat()
+        order, may_alias = self._order(), tuple(self._may_alias())
+        name = graph.name if self._name(graph.name, graph.span, value=False) else "graph"
+        broken = self.broken | nodes.broken
+        if self.report.has_errors and not broken:
+            broken.add(label_of(graph.file))
         return FlatGraph(
-            name=graph.name if self._name(graph.name, graph.span, value=False) else "graph",
+            name=name,
             file=label_of(graph.file),
             root=self.project.root,
-            order=self._order(),
+            order=order,
             targets=tuple((target, graph.span) for target in graph.targets),
             span=graph.span,
             symbols=symbols,
@@ -76,9 +81,9 @@ class Flattening:
             globals=globals_,
             kernels=kernels,
             nodes=flat_nodes,
-            may_alias=tuple(self._may_alias()),
+            may_alias=may_alias,
             allow_outside=self.project.allow_outside,
-            broken=frozenset(self.broken | nodes.broken),
+            broken=frozenset(broken),
         )
 
     # -- names ----------------------------------------------------------------------------------
