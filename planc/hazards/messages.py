@@ -146,13 +146,9 @@ class _Writer:
     def _provenance(self, node: int, effect: int) -> str:
         row = self._program.effects[effect]
         kind, span = Provenance(int(row["kind_provenance"])), Provenance(int(row["range_provenance"]))
-        through = self._parameter(node, int(row["parameter"]))
-        if kind is span:
-            return f"that `{self._name(node)}` {self._verb(effect)} it{through} is {_KNOWN[kind]}"
-        return (
-            f"that `{self._name(node)}` {self._verb(effect)} it{through} is {_KNOWN[kind]}, "
-            f"the range {_KNOWN[span]}"
-        )
+        deed = f"`{self._name(node)}` {self._verb(effect)} it{self._parameter(node, int(row['parameter']))}"
+        known = _KNOWN[kind] if kind is span else f"{_KNOWN[kind]}, its range {_KNOWN[span]}"
+        return f"{deed}: {known}"
 
     def _parameter(self, node: int, parameter: int) -> str:
         row = self._program.nodes[node]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planc.hazards.bitsets import bits
@@ -55,43 +55,38 @@ class Race:
 
 
 class Races:
-    """All races of one program; nothing is listed before it is asked for."""
+    """All races of one program, found and counted; reasons are worked out for those that are asked for."""
 
     def __init__(self, program: Program) -> None:
         """Find the races of an acyclic program."""
         self._program = program
         self._sweep = Sweep(program)
-        self._masks = dict(self._sweep.conflicts())
+        self._pairs: list[tuple[int, int]] = []
+        self.count = 0
+        """How many pairs of nodes race."""
+        order = self._sweep.order
+        for position, base, mask in self._sweep.conflicts():
+            self.count += mask.bit_count()
+            earlier = bits(mask)
+            if self.count > MANY:
+                earlier = earlier[-_NEAR:]
+            self._pairs.extend((order[base + place], order[position]) for place in earlier)
 
     @property
     def accesses(self) -> Accesses:
         """The accesses of the program, by node."""
         return self._sweep.accesses
 
-    @property
-    def count(self) -> int:
-        """Return how many pairs of nodes race."""
-        return sum(mask.bit_count() for mask in self._masks.values())
+    def pairs(self) -> Sequence[tuple[int, int]]:
+        """Return the pairs (rows), the one that is earlier in a legal order first.
 
-    def pairs(self, most: int | None = None) -> Iterator[tuple[int, int]]:
-        """Yield the pairs (rows, the earlier one in the order first).
-
-        With ``most``, at most so many of each second node, the latest first ones.
+        All of them up to ``MANY``; of more, the last few before each node.
         """
-        order = self._sweep.order
-        for position, mask in self._masks.items():
-            earlier = bits(mask)
-            for place in earlier if most is None else earlier[-most:]:
-                yield order[place], order[position]
+        return self._pairs
 
     def nearest(self) -> list[tuple[int, int]]:
-        """Return the pairs, those whose nodes stand nearest to each other in the text first.
-
-        Of more than ``MANY`` races, only the nearest few of each node are listed; :attr:`count` is always
-        exact.
-        """
-        listed = self.pairs(None if self.count <= MANY else _NEAR)
-        return sorted(listed, key=lambda p: (abs(p[1] - p[0]), max(p)))
+        """Return :meth:`pairs`, those whose nodes stand nearest to each other in the text first."""
+        return sorted(self._pairs, key=lambda p: (abs(p[1] - p[0]), max(p)))
 
     def explain(self, first: int, second: int) -> Race:
         """Return the race of a pair with all its conflicts."""
@@ -107,7 +102,7 @@ class Races:
 
     def mend(self) -> Mended:
         """Return the least edges that order every race, in the direction of the text where that is legal."""
-        return self._sweep.mend(self._masks)
+        return self._sweep.infer()
 
     def _conflict(self, first: Access, second: Access) -> Conflict:
         footprints = self._sweep.accesses.footprints

@@ -43,7 +43,7 @@ def _commuting(program: Program) -> Iterator[tuple[int, int, int]]:
     unordered but apart, other pairs are tried among the first ``_TRIED``.
     """
     sweep = Sweep(program)
-    path = sweep.mend({}).path_test()
+    path = sweep.paths().path_test()
     groups: dict[tuple[int, int], list[tuple[int, Access]]] = {}
     for row in sweep.order:
         for access in sweep.accesses.by_node[row]:

@@ -8,7 +8,7 @@ matter; only then the footprints that meet are looked at. A set is dropped after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -182,8 +182,11 @@ class Sweep:
         before = predecessors(program.edges, count)
         self._before = [[position[p] for p in before[row]] for row in self.order]
 
-    def conflicts(self) -> Iterator[tuple[int, int]]:
-        """Yield (position, mask of the earlier positions that race with it) wherever there is a race."""
+    def conflicts(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (position, base, mask) wherever there is a race.
+
+        The earlier positions that race with it are ``base`` plus each bit of ``mask``.
+        """
         pasts: list[Past] = [NOTHING] * len(self.order)
         waiting = self._successor_counts()
         board = _Board(self.accesses)
@@ -198,19 +201,18 @@ class Sweep:
             found = board.unordered(row, past)
             board.enter(position, row)
             if found:
-                yield position, found << past[0]
+                yield position, past[0], found
 
-    def mend(self, races: Mapping[int, int]) -> Mended:
-        """Return the least edges that order ``races``, which is as conflicts() has it.
-
-        Each race is turned in the direction of the order. Of these edges, exactly those are kept that no path
-        of the program and the other kept ones implies; the transitive reduction of an acyclic graph is
-        unique.
-        """
-        return self._least_edges(lambda position, past: missing(past, races.get(position, 0)))
+    def paths(self) -> Mended:
+        """Return no edges, and the paths that the program has."""
+        return self._least_edges(lambda position, past: 0)
 
     def infer(self) -> Mended:
-        """Return the least edges that order all conflicts in the direction of the order."""
+        """Return the least edges that order all conflicts in the direction of the order.
+
+        Of the edges that turn each race that way, exactly those are kept that no path of the program and the
+        other kept ones implies; the transitive reduction of an acyclic graph is unique.
+        """
         board = _Board(self.accesses)
 
         def conflicting(position: int, past: Past) -> int:

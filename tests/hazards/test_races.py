@@ -10,6 +10,7 @@ import pytest
 from planc.diagnostics import Collector
 from planc.graph import build_program
 from planc.hazards import check_graph, find_races, infer_order
+from planc.hazards.races import MANY
 from tests.graph.flat_builder import Flat
 from tests.hazards import oracle
 from tests.hazards.random_graphs import random_graph, random_view, shuffled
@@ -277,3 +278,15 @@ def test_many_random_views_of_one_buffer_agree_with_the_oracle(seed):
         text, _ = random_view(rng, flat.buffers[0])
         flat.fill(f"{text} = 0", after=[r for r in range(len(flat.nodes)) if rng.random() < 0.02])
     assert found_races(flat.program()) == oracle.races(flat.graph())
+
+
+def test_a_great_many_races_are_counted_and_the_nearest_listed():
+    count = 400
+    flat = Flat().buffer("u: f32[4] inout")
+    for row in range(count):
+        flat.fill("u = 0", id=f"n{row}")
+    races = find_races(flat.program())
+    assert races.count == count * (count - 1) // 2 > MANY
+    assert MANY <= len(races.pairs()) < races.count
+    assert races.nearest()[: count - 1] == [(row, row + 1) for row in range(count - 1)]
+    assert races.mend().edges == tuple((row, row + 1) for row in range(count - 1))
