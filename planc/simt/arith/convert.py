@@ -1,8 +1,17 @@
 """cvt (PTX ISA, "cvt" and "cvt.pack").
 
 Integers that a signed conversion yields come widened by their sign to 64 bits, since the destination
-register may be wider than the type. What the ISA leaves open: a NaN widened to f64 keeps its sign and
-payload, made quiet.
+register may be wider than the type.
+
+NaN between float formats, which the ISA leaves open, as measured on an NVIDIA H200: to and from f64 the sign
+and what fits of the payload are kept, made quiet; cvt.f32.f32 and cvt.f32.bf16 move the bits as they are;
+everything else, and f32 with .ftz, gives the canonical NaN of the format (:func:`_nan_of`).
+
+Where the manual is explicit and the machine does otherwise, this follows the machine (measured):
+
+- .ftz on f32 to f16 does nothing: with .rm and .rp a subnormal operand gives the smallest subnormal f16
+- cvt.rna.tf32 of a NaN cuts its low 13 bits, which may leave an infinity; .satfinite then takes one unit
+  in the last place off, as it does with an infinity (:func:`_to_nearest_tf32`)
 """
 
 from __future__ import annotations
@@ -12,7 +21,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from planc.simt.arith import exact, narrow
-from planc.simt.arith.double import is_nan
 from planc.simt.arith.floating import MODES
 from planc.simt.arith.formats import (
     BF16,
@@ -112,23 +120,58 @@ def _float_to_integer(to: str, source: Format, mode: str, ftz: bool) -> Function
     return quiet(function)
 
 
-def _widened_f32(bits: Bits) -> Bits:
-    """f32 to f64, every NaN made quiet with its sign and payload."""
-    values = bits.view(np.float32).astype(np.float64).view(np.uint64)
-    return np.where(is_nan(values), values | np.uint64(1 << 51), values)
+def _payload(bits: Bits, to: Format, source: Format) -> Bits:
+    """Sign and payload of NaN ``bits`` in another format, the low bits cut or zeros appended."""
+    raw = bits.astype(np.uint64)
+    shift = np.uint64(abs(to.mantissa - source.mantissa))
+    fraction = raw & np.uint64((1 << source.mantissa) - 1)
+    moved = fraction << shift if to.mantissa >= source.mantissa else fraction >> shift
+    sign = np.where((raw & np.uint64(source.sign)) != 0, np.uint64(to.sign), np.uint64(0))
+    return (sign | np.uint64(to.infinity) | moved).astype(UNSIGNED[to.width])
 
 
-def _float_to_float(to: Format, source: Format, mode: str | None) -> Function:
+def _nan_of(to: Format, source: Format, ftz: bool) -> Function | None:
+    """The function from NaNs of ``source`` to NaNs of ``to``; None if there is one canonical NaN."""
+    silent = UNSIGNED[to.width].type(1 << (to.mantissa - 1))
+    if source is F32 and to is F64 and ftz:
+        return lambda bits: _payload(canonical(bits, F32), F64, F32)
+    if F64 in (to, source):
+        return lambda bits: _payload(bits, to, source) | silent
+    if to is F32 and source in (F32, BF16) and not ftz:
+        return lambda bits: _payload(bits, to, source)
+    return None
+
+
+def _float_to_float(to: Format, source: Format, mode: str | None, ftz: bool) -> Function:
     """Bits to bits; ``mode`` rounds to the format, or to an integer in it."""
     if mode in _TO_INTEGER:
         return _to_integral(to, source, mode)
-    if source is F32 and to is F64:
-        return _widened_f32
+    if source is to is F64:
+        return np.array
+    convert, nan_of = _number(to, source, mode or "rn", ftz), _nan_of(to, source, ftz)
+    if nan_of is None:
+        return convert
+    largest = UNSIGNED[source.width].type(source.infinity), UNSIGNED[source.width].type(source.sign - 1)
+
+    def function(bits: Bits) -> Bits:
+        result: Bits = convert(bits)
+        nan = (bits & largest[1]) > largest[0]
+        return np.where(nan, nan_of(bits), result) if nan.any() else result
+
+    return function
+
+
+def _number(to: Format, source: Format, mode: str, ftz: bool) -> Function:
+    """Conversion of all but NaNs, which come out canonical."""
     if source is to:
-        return lambda bits: canonical(bits, to) if to is not F64 else np.array(bits)
+        return lambda bits: canonical(bits, to)
     if to is F64:
-        return lambda bits: to_double(canonical(bits, source), source).view(np.uint64)
-    return lambda bits: narrow.from_double(to_double(bits, source), to, mode or "rn")
+        return lambda bits: to_double(bits, source).view(np.uint64)
+    if to is F32 and ftz:
+        return lambda bits: narrow.flushed(
+            narrow.from_double(to_double(bits, source), to, mode), lambda: to_double(bits, source), to, mode
+        )
+    return lambda bits: narrow.from_double(to_double(bits, source), to, mode)
 
 
 def _to_integral(to: Format, source: Format, mode: str) -> Function:
@@ -144,12 +187,14 @@ def _to_integral(to: Format, source: Format, mode: str) -> Function:
 
 
 def _with_flush(core: Function, to: Format, source: Format, ftz: bool, saturate: bool) -> Function:
-    """``core`` with .ftz, which flushes f32 and bf16 only, and with .sat."""
+    """``core`` with .ftz, which flushes f32 and bf16 only, not even f32 on its way to f16, and with .sat."""
+    before = ftz and source.exponent == F32.exponent and to is not F16
+    after = ftz and to.exponent == F32.exponent
 
     def function(a: Bits) -> Bits:
         bits = cut(a, UNSIGNED[source.width])
-        result: Bits = core(flush(bits, source) if ftz and source.exponent == F32.exponent else bits)
-        result = flush(result, to) if ftz and to.exponent == F32.exponent else result
+        result: Bits = core(flush(bits, source) if before else bits)
+        result = flush(result, to) if after else result
         return narrow.saturated(result, to) if saturate else result
 
     return quiet(function)
@@ -212,12 +257,13 @@ def _rounding_words(to: Format, source: Format) -> str:
 def _float_forms() -> Iterator[Form]:
     for to in (F16, BF16, F32, F64):
         for source in (F16, BF16, F32, F64):
-            ftz = "- ftz" if F32 in (to, source) else "-"
+            flushes = "- ftz" if F32 in (to, source) else "-"
             words, sat = _rounding_words(to, source), _saturations(to.name, source.name)
-            for text in spellings("cvt", words, ftz, sat, to.name, source.name):
+            for text in spellings("cvt", words, flushes, sat, to.name, source.name):
                 mode = next((w for w in text.split(".") if w in f"{MODES} {INTEGER_MODES}".split()), None)
-                core = _float_to_float(to, source, mode)
-                function = _with_flush(core, to, source, ".ftz" in text, ".sat" in text)
+                ftz = ".ftz" in text
+                core = _float_to_float(to, source, mode, ftz)
+                function = _with_flush(core, to, source, ftz, ".sat" in text)
                 yield form(text, source.name, to.name, function)
 
 
@@ -230,7 +276,7 @@ def _bounded(bits: Bits, fmt: Format) -> Bits:
 
 def rounded_to(values: Bits, fmt: Format, words: list[str]) -> Bits:
     """``float64`` values in ``fmt``, with .relu and .satfinite: ``uint64`` bits of the register."""
-    mode = next(w for w in words if w in ("rn", "rz", "rna"))
+    mode = next(w for w in words if w in ("rn", "rz"))
     bits = exact.from_double(values, fmt, mode)
     if "satfinite" in words:
         bits = np.where(np.isnan(values), bits, _bounded(bits, fmt))
@@ -242,6 +288,26 @@ def rounded_to(values: Bits, fmt: Format, words: list[str]) -> Bits:
 def _to_one(fmt: Format, words: list[str]) -> Function:
     dtype = UNSIGNED[fmt.width]
     return quiet(lambda a: rounded_to(to_double(a, F32), fmt, words).astype(dtype))
+
+
+def _to_nearest_tf32(bounded: bool) -> Function:
+    """rna, ties away from zero: half a unit added to the pattern and the rest cut off.
+
+    A NaN or infinity has nothing added; ``bounded`` (.satfinite) takes a unit off what is then infinite or
+    NaN. That is how the assembler computes it for NVIDIA H200.
+    """
+    rest = np.uint32((1 << TF32.pad) - 1)
+    infinity, magnitude = np.uint32(F32.infinity), np.uint32(F32.sign - 1)
+
+    def function(a: Bits) -> Bits:
+        bits = cut(a, np.uint32)
+        finite = (bits & magnitude) < infinity
+        kept = np.where(finite, bits + (rest >> np.uint32(1)) + np.uint32(1), bits) & ~rest
+        if bounded:
+            kept = np.where((kept & magnitude) >= infinity, kept - rest - np.uint32(1), kept)
+        return kept
+
+    return function
 
 
 def _to_pair(fmt: Format, words: list[str]) -> Function:
@@ -305,8 +371,9 @@ def _narrow_forms() -> Iterator[Form]:
                 continue  # the plain conversions are in the table of all float types
             make, operands = (_to_pair, "f32 f32") if words[-2] != name else (_to_one, "f32")
             yield form(text, operands, words[-2], make(fmt, words))
-    texts = spellings("cvt", "rna", "- satfinite", "tf32", "f32")
-    for text in texts + spellings("cvt", "rn rz", "- relu", "tf32", "f32"):
+    for text in spellings("cvt", "rna", "- satfinite", "tf32", "f32"):
+        yield form(text, "f32", "tf32", _to_nearest_tf32(".satfinite" in text))
+    for text in spellings("cvt", "rn rz", "- relu", "tf32", "f32"):
         yield form(text, "f32", "tf32", _to_one(TF32, text.split(".")))
 
 

@@ -1,13 +1,14 @@
 """f64 arithmetic: IEEE 754 in all four rounding modes, fused multiply-add with one rounding.
 
-NaN results. The ISA leaves the payload open. Here, as an NVIDIA H200 is taken to do: the first
-NaN operand in the order of the text, made quiet, and 0xfff8000000000000 where no operand is NaN
-(``inf - inf``).
+NaN results. The ISA leaves the payload open. Here, as measured on an NVIDIA H200: a NaN operand, made
+quiet, and 0xfff8000000000000 where no operand is NaN (``inf - inf``). Of several NaN operands add, sub and
+mul take the second, fma the second before the third before the first, div the first. (The assembler may
+exchange the operands of a commutative instruction, so a program may meet another of them.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def is_nan(bits: Bits) -> Bits:
 
 
 def propagated(result: Bits, *operands: Bits) -> Bits:
-    """``result`` bits with the payload rule of this module applied where it is NaN."""
+    """``result`` bits, and where NaN the first NaN of ``operands``, quiet; the module says in which order."""
     nan = is_nan(result)
     if not nan.any():
         return result
@@ -40,12 +41,17 @@ def propagated(result: Bits, *operands: Bits) -> Bits:
     return np.where(nan, payload, result)
 
 
+def _by_precedence(host: Operation, operands: Sequence[Bits]) -> Sequence[Bits]:
+    """``operands`` in the order in which their NaNs are chosen: the last first, but for quotients."""
+    return operands if host is np.divide else operands[::-1]
+
+
 def _host(operation: Operation) -> Operation:
     """Round to nearest by the host's own IEEE arithmetic; bits in, bits out."""
 
     def function(*operands: Bits) -> Bits:
         result = operation(*(x.view(np.float64) for x in operands)).view(np.uint64)
-        return propagated(result, *operands)
+        return propagated(result, *_by_precedence(operation, operands))
 
     return function
 
@@ -59,7 +65,7 @@ def _directed(host: Operation, precise: Callable[..., Bits], mode: str) -> Opera
         ordinary = np.logical_and.reduce([np.isfinite(x) for x in arrays]) & ~is_nan(result)
         chosen = [x[ordinary] for x in arrays]
         result[ordinary] = precise(*chosen, mode)
-        return propagated(result, *(x.view(np.uint64) for x in arrays))
+        return propagated(result, *_by_precedence(host, [x.view(np.uint64) for x in arrays]))
 
     return function
 
@@ -196,6 +202,6 @@ def fma(mode: str) -> Operation:
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
         x, y, z = np.broadcast_arrays(*(bits.view(np.float64) for bits in (a, b, c)))
         result = _fused_nearest(x, y, z) if mode == "rn" else _fused_slow(x, y, z, mode)
-        return propagated(result, *np.broadcast_arrays(a, b, c))
+        return propagated(result, *np.broadcast_arrays(b, c, a))
 
     return function

@@ -50,7 +50,6 @@ def _rounds_up(sign: Bits, odd: Bits, rest: Bits, half: Bits, mode: str) -> Bits
     inexact, nearer, tied = rest != 0, rest > half, rest == half
     up: Bits = {
         "rn": nearer | (tied & odd),
-        "rna": nearer | tied,
         "rz": np.zeros_like(inexact),
         "rm": inexact & sign,
         "rp": inexact & ~sign,
@@ -65,7 +64,7 @@ def _overflowed(sign: Bits, fmt: Format, mode: str) -> Bits:
 
 
 def pack(parts: Parts, fmt: Format, mode: str) -> Bits:
-    """Round once to ``fmt``; ``mode`` is rn, rna (ties away), rz, rm or rp. ``uint64`` bits, without padding.
+    """Round once to ``fmt``; ``mode`` is rn, rz, rm or rp. ``uint64`` bits, without padding.
 
     Bit 0 of a significand may stand for anything nonzero below it. Overflow of a ``finite`` format
     gives its NaN pattern.

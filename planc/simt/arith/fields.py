@@ -1,4 +1,10 @@
-"""Bit counting, bit fields and byte dot products (PTX ISA, "Integer Arithmetic Instructions")."""
+"""Bit counting, bit fields and byte dot products (PTX ISA, "Integer Arithmetic Instructions").
+
+Positions and lengths of bfe and bfi: the manual reads their low 8 bits. The machine does so for 32-bit
+fields alone. For 64 bits the assembler writes shifts that read the whole register and clamp it, which can
+be seen from 256 on; what runs is what a program gets, so this follows the machine (measured on an NVIDIA
+H200).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +18,7 @@ from planc.simt.arith.types import UNSIGNED, Bits, Function, cut, integers, is_s
 
 _NONE = np.uint32(0xFFFFFFFF)
 _BYTE = np.uint32(0xFF)
+_WORD = np.uint32(64)
 _FIVE = np.uint32(31)
 
 
@@ -42,6 +49,7 @@ def _find(name: str, *, shift_amount: bool) -> Function:
     return function
 
 
+_NO_MAGNITUDE = -(1 << 31)
 _SWAPS = ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F))
 
 
@@ -71,12 +79,18 @@ def _low_mask(count: Bits, dtype: np.dtype[np.unsignedinteger]) -> Bits:
     return ~_shifted_left(np.full(count.shape, np.iinfo(dtype).max, dtype), count, 8 * dtype.itemsize)
 
 
+def _place(operand: Bits, bits: int) -> Bits:
+    """The position or length that a field instruction on ``bits`` bits reads from its operand."""
+    raw = cut(operand, np.uint32)
+    return raw & _BYTE if bits == 32 else np.minimum(raw, _WORD)
+
+
 def _extract(name: str) -> Function:
     bits, dtype = width(name), UNSIGNED[width(name)]
 
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
         raw = cut(a, dtype)
-        start, count = cut(b, np.uint32) & _BYTE, cut(c, np.uint32) & _BYTE
+        start, count = _place(b, bits), _place(c, bits)
         inside = np.minimum(start, np.uint32(bits - 1)).astype(dtype)
         mask = _low_mask(np.minimum(count, np.uint32(bits) - np.minimum(start, np.uint32(bits))), dtype)
         field: Bits = (raw >> inside) & mask
@@ -94,7 +108,7 @@ def _insert(name: str) -> Function:
     bits, dtype = width(name), UNSIGNED[width(name)]
 
     def function(a: Bits, b: Bits, c: Bits, d: Bits) -> Bits:
-        start, count = cut(c, np.uint32) & _BYTE, cut(d, np.uint32) & _BYTE
+        start, count = _place(c, bits), _place(d, bits)
         mask = _shifted_left(_low_mask(count, dtype), start, bits)
         value = _shifted_left(cut(a, dtype), start, bits)
         return (cut(b, dtype) & ~mask) | (value & mask)
@@ -142,7 +156,8 @@ def _nth_set(mask: Bits, base: Bits, offset: Bits) -> Bits:
         result = np.where(hit & (left == 0), place.astype(np.uint32), result)
         # Offset 0 asks for the base alone, and who has left the word does not come back.
         place = np.where(inside & (steps != 0), place + direction, 64)
-    return result
+    # -2**31 has no magnitude in 32 bits; the machine's search ends at bit 0 then (measured).
+    return np.where(steps == _NO_MAGNITUDE, np.uint32(0), result)
 
 
 def lanes(bits: Bits, size: int, signed: bool) -> list[Bits]:

@@ -1,9 +1,9 @@
 """Floating-point arithmetic, approximations apart.
 
 PTX ISA, "Floating-Point Instructions" and "Half Precision Floating-Point Instructions". What the ISA
-leaves open is settled here as an NVIDIA H200 is taken to settle it: ``neg`` and ``abs`` of a NaN give the
-canonical NaN, but in f64 the operand as it is; ``min`` and ``max`` of two f64 NaNs give the second, made
-quiet.
+leaves open is settled here as measured on an NVIDIA H200: ``neg`` and ``abs`` of a NaN give the canonical
+NaN, but in f64 the operand made quiet, with its sign; ``min`` and ``max`` of two f64 NaNs give the second,
+made quiet.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _sign_changed(opcode: str, fmt: Format, modifiers: frozenset[str]) -> Functi
         bits = cut(a, UNSIGNED[fmt.width])
         changed: Bits = change(bits, mask)
         if fmt is F64:
-            return np.where(double.is_nan(bits), bits, changed)
+            return np.where(double.is_nan(bits), bits | _QUIET_F64, changed)
         return canonical(changed, fmt)
 
     return narrow.finished(core, fmt, modifiers)

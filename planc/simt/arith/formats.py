@@ -59,7 +59,7 @@ F16 = Format("f16", 16, 10, 5, nan=0x7FFF)
 BF16 = Format("bf16", 16, 7, 8, nan=0x7FFF)
 F32 = Format("f32", 32, 23, 8, nan=0x7FFFFFFF)
 F64 = Format("f64", 64, 52, 11, nan=0xFFF8000000000000)
-TF32 = Format("tf32", 32, 10, 8, nan=0x7FFFFFFF, pad=13)
+TF32 = Format("tf32", 32, 10, 8, nan=0x7FFFE000, pad=13)
 E4M3 = Format("e4m3", 8, 3, 4, nan=0x7F, finite=True)
 E5M2 = Format("e5m2", 8, 2, 5, nan=0x7F)
 

@@ -1,6 +1,8 @@
 """Packed video instructions (PTX ISA, "Video Instructions"): two or four lanes of a register.
 
-Only the form without lane selection and masks, which compute every lane.
+Only the form without lane selection and masks, which compute every lane. With ``.add`` the whole results
+of the lanes are added up, as the manual's pseudo-code does it: a difference of bytes is an integer from
+-255 to 255, whatever the sign of the destination's type. Only a merge cuts them to their lanes.
 """
 
 from __future__ import annotations
@@ -28,25 +30,19 @@ def _limits(name: str, size: int) -> tuple[int, int]:
     return 0, (1 << size) - 1
 
 
-def _kept(values: Bits, name: str, size: int, saturate: bool) -> Bits:
-    """A lane's result in ``int64``: clamped, or cut to ``size`` bits and extended by ``name``."""
-    low, high = _limits(name, size)
-    if saturate:
-        return np.clip(values, low, high)
-    return ((values - low) & ((1 << size) - 1)) + low
-
-
 def _function(opcode: str, types: list[str], modifiers: list[str]) -> Function:
     operation, size = _OPERATIONS[opcode[:-1]], 32 // int(opcode[-1])
     result, left, right = types
 
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
         sides = lanes(a, size, is_signed(left)), lanes(b, size, is_signed(right))
-        kept = [_kept(operation(x, y), result, size, "sat" in modifiers) for x, y in zip(*sides, strict=True)]
+        results = [operation(x, y) for x, y in zip(*sides, strict=True)]
         if "add" in modifiers:
             total = cut(c, np.uint32).astype(np.int64)
-            return sum(kept, total).astype(np.uint32)
-        words = [(lane & ((1 << size) - 1)) << (size * i) for i, lane in enumerate(kept)]
+            return sum(results, total).astype(np.uint32)
+        if "sat" in modifiers:
+            results = [np.clip(x, *_limits(result, size)) for x in results]
+        words = [(lane & ((1 << size) - 1)) << (size * i) for i, lane in enumerate(results)]
         merged: Bits = np.bitwise_or.reduce(words).astype(np.uint32)
         return merged
 
