@@ -103,6 +103,8 @@ CASES = (
         why="call",
     ),
     Case("PLC115", LOOP + "  - {fill: u = 1, after: [§a[0]]}\n", ("[a[0]]", "['a[0]']"), why="list"),
+    Case("PLC115", KERNEL + "nodes:\n  - {run: 'k(u)', grid: 32, §8}\n", ("32, 8", "'32, 8'"), why="numbers"),
+    Case("PLC115", LOOP + "  - {fill: u = 1, after: 'a[0]', §b}\n", (", b", ""), why="names"),
     json_case("PLC116", JSON % ", §", (", ]", "]"), "trailing comma"),
     json_case("PLC116", JSON % ', {"fill": §NaN}', (', {"fill": NaN}', ""), "NaN"),
     Case("PLC117", NODES + "  - fill: u = 0\n    §fill: u = 1\n", ("    fill: u = 1\n", "")),

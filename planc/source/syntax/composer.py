@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from planc.diagnostics import Related, Span
@@ -13,6 +14,11 @@ from planc.source.syntax.scalars import TooLarge, resolve
 from planc.source.syntax.text import FORBIDDEN, SourceText
 from planc.source.syntax.tree import Scalar, Tree
 
+_SPLIT_CURE = 'put the whole text in quotes, as in `{run: "step(src=u, dst=v)"}`, or on a line of its own'
+_KEY_CURES: Mapping[str, str] = {
+    "PLC111": "write the keys out, or share declarations with `include`",
+    "PLC118": "put it in quotes if it is meant as a name",
+}
 _TAG = re.compile(r"!\S*")
 _ANCHOR = re.compile(r"&\S+[ ]+")
 
@@ -22,14 +28,17 @@ class Unreadable(Exception):
 
 
 class _Frame:
-    """An open container: the key that waits for its value, whether to drop that value, the last end seen."""
+    """An open container: the key that waits for its value, what is wrong with it, and the last end seen.
 
-    __slots__ = ("container", "drop", "end", "key")
+    The value of a key with a ``problem`` (a code and a message) is dropped.
+    """
+
+    __slots__ = ("container", "end", "key", "problem")
 
     def __init__(self, container: tree.Mapping | tree.Sequence) -> None:
         self.container = container
         self.key: Scalar | None = None
-        self.drop = False
+        self.problem: tuple[str, str] | None = None
         self.end = (container.line, container.column)
 
 
@@ -168,27 +177,35 @@ class Composer:
         elif frame.key is None:
             self._key(frame, container, value)
         else:
-            if not frame.drop:
-                container.set(frame.key, value)
-            frame.key, frame.drop = None, False
+            self._entry(frame, container, frame.key, value)
+            frame.key = frame.problem = None
 
     def _key(self, frame: _Frame, container: tree.Mapping, value: Tree) -> None:
-        frame.drop = True
         if not isinstance(value, Scalar):
             frame.key = Scalar(self.source, (value.line, value.column, *frame.end), "", "", "'")
-            self._bad_key(value, "a key is a name, not a list or a mapping")
+            frame.problem = "PLC118", "a key is a name, not a list or a mapping"
             return
         frame.key = value
         if value.text == "<<" and not value.style:
-            self.broken = True
-            cure = "write the keys out, or share declarations with `include`"
-            self.report.add("PLC111", "merge keys are not supported", value.span, help=cure)
+            frame.problem = "PLC111", "merge keys are not supported"
         elif not isinstance(value.value, str):
-            self._bad_key(value, f"the key `{value.text}` is not a name" if value.text else "a key is empty")
+            problem = f"the key `{value.text}` is not a name" if value.text else "a key is empty"
+            frame.problem = "PLC118", problem
         elif value.text in container.keys:
-            report_duplicate(self.report, container.keys[value.text], value)
+            frame.problem = "PLC117", ""
+
+    def _entry(self, frame: _Frame, container: tree.Mapping, key: Scalar, value: Tree) -> None:
+        """Add a key with its value, or report what is wrong with the key."""
+        if container.keys and _stands_alone(key, value):
+            self._split_before(key)
+        elif frame.problem is None:
+            container.set(key, value)
+        elif frame.problem[0] == "PLC117":
+            report_duplicate(self.report, container.keys[key.text], key)
         else:
-            frame.drop = False
+            self.broken = True
+            code, message = frame.problem
+            self.report.add(code, message, key.span, help=_KEY_CURES[code])
 
     # -- reports --------------------------------------------------------------------------------
 
@@ -213,9 +230,17 @@ class Composer:
             "PLC115",
             f"YAML ends `{scalar.text}` here, because it stands inside braces or brackets",
             scalar.span,
-            help='put the whole text in quotes, as in `{run: "step(src=u, dst=v)"}`, or on a line of its own',
+            help=_SPLIT_CURE,
             facts={"text": scalar.text},
         )
+
+    def _split_before(self, key: Scalar) -> None:
+        """Report that a key without a value, after a comma in braces, is a piece of a text (PLC115)."""
+        self.broken = True
+        if key.text.count(")") > key.text.count("("):
+            return  # the piece before it, with the opening bracket, is reported
+        message = f"YAML begins a new key `{key.text}` here, because a comma stands before it in braces"
+        self.report.add("PLC115", message, key.span, help=_SPLIT_CURE, facts={"text": key.text})
 
     def _in_flow(self) -> bool:
         return bool(self._stack) and self._stack[-1].container.flow
@@ -249,10 +274,6 @@ class Composer:
             self.broken = True
             report_hidden(self.report, found.group(), scalar.part(found.start(), found.end()))
 
-    def _bad_key(self, value: Tree, message: str) -> None:
-        self.broken = True
-        self.report.add("PLC118", message, value.span, help="put it in quotes if it is meant as a name")
-
     def _give_up(self, code: str, message: str, event: Any, limit: int) -> None:
         self.report.add(code, message, self._span(event), facts={"limit": limit})
         raise Unreadable
@@ -262,6 +283,16 @@ class Composer:
         if (start.line, start.column) == (end.line, end.column):
             return self.source.span(start.line + 1, start.column + 1)
         return self.source.span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+def _stands_alone(key: Scalar, value: Tree) -> bool:
+    """Whether a key in braces has neither a value nor a colon."""
+    return (
+        isinstance(value, Scalar)
+        and not value.text
+        and not value.style
+        and (value.line, value.column) == (key.end_line, key.end_column)
+    )
 
 
 def report_duplicate(report: Report, first: Scalar, second: Scalar) -> None:
