@@ -8,6 +8,7 @@ from tests.simt_arith import oracle_float as flt
 from tests.simt_arith import oracle_integer as num
 
 _INTEGRAL = ("rni", "rzi", "rmi", "rpi")
+_MOVED = (("f32", "f32"), ("bf16", "f32"))
 
 
 def _mode(words: list[str]) -> str:
@@ -31,13 +32,22 @@ def _from_integer(words: list[str], bits: int, source: str, to: str) -> int:
     return flt.finish(result, fmt, [w for w in words if w != "ftz"])
 
 
-def _nan(bits: int, source: str, to: str) -> int:
-    """Only f64 keeps something of a NaN: sign and payload of an f32, sign of none else."""
-    if to != "f64":
-        return flt.FMT[to].nan
-    if source == "f32":
-        return (bits >> 31) << 63 | 0x7FF << 52 | 1 << 51 | (bits & 0x7FFFFF) << 29
-    return 0x7FFFFC0000000000 if source == "f16" else 0x7FFFE00000000000
+def _nan(bits: int, source: str, to: str, words: list[str]) -> int:
+    """To and from f64 sign and payload are kept, quiet; bf16 and f32 move to f32 as they are (seen on an H200).
+
+    With .ftz, f32 goes through its canonical NaN.
+    """
+    integral = any(w in _INTEGRAL for w in words)
+    fmt, target = flt.FMT[source], flt.FMT[to]
+    flushed = "ftz" in words and to != "f64" and source != "f64"
+    if integral or flushed or (to != "f64" and source != "f64" and (source, to) not in _MOVED):
+        return target.nan
+    if "ftz" in words and source == "f32":
+        bits = fmt.nan
+    sign, fraction = bits >> (fmt.bits - 1), bits & ((1 << fmt.mantissa) - 1)
+    fraction = (fraction << target.mantissa) >> fmt.mantissa
+    quiet = 0 if (source, to) in _MOVED else 1 << (target.mantissa - 1)
+    return sign << (target.bits - 1) | flt.infinity(target) | fraction | quiet
 
 
 def rounded(value: flt.Value, name: str, words: list[str]) -> int:
@@ -57,7 +67,7 @@ def rounded(value: flt.Value, name: str, words: list[str]) -> int:
 
 def _between_floats(words: list[str], bits: int, source: str, to: str) -> int:
     fmt, target = flt.FMT[source], flt.FMT[to]
-    if "ftz" in words and fmt.exponent == 8:
+    if "ftz" in words and fmt.exponent == 8 and to != "f16":
         bits = flt.flush(bits, fmt)
     value = flt.decode(bits, fmt)
     if source == to == "f64" and value.kind == flt.NAN:
@@ -66,9 +76,13 @@ def _between_floats(words: list[str], bits: int, source: str, to: str) -> int:
     if value.kind == flt.NUMBER and _mode(words) in _INTEGRAL:
         whole = flt.integral(value.signed, _mode(words))
         value = flt.Value(flt.NUMBER, value.negative, Fraction(abs(whole)))
-    result = _nan(bits, source, to) if value.kind == flt.NAN else rounded(value, to, words)
+    result = _nan(bits, source, to, words) if value.kind == flt.NAN else rounded(value, to, words)
     if "ftz" in words and target.exponent == 8:
         result = flt.flush(result, target)
+        if value.kind == flt.NUMBER and flt.is_tiny(
+            lambda wide: flt.encode(value.negative, value.magnitude, wide, _mode(words)), target
+        ):
+            result &= 1 << (target.bits - 1)
     return flt.saturate(result, target) if "sat" in words else result
 
 
@@ -101,7 +115,11 @@ def convert(words: list[str], types: list[str], ops: list[int]) -> int:
         return _packed(words, types, ops)
     if to == "tf32":
         value = flt.decode(ops[0], flt.FMT["f32"])
-        return 0x7FFFFFFF if value.kind == flt.NAN else rounded(value, to, words) << 13
+        if value.kind != flt.NAN:
+            return rounded(value, to, words) << 13
+        # By .rna the low bits are cut, and for .satfinite one unit is taken off (seen on an H200).
+        cut = (ops[0] >> 13) - ("satfinite" in words)
+        return (cut if "rna" in words else flt.FMT[to].nan) << 13
     if to in flt.FMT and source in flt.FMT:
         return _between_floats(words, ops[0], source, to)
     if to in flt.FMT:

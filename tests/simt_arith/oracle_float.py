@@ -6,6 +6,7 @@ Written from the definition of the formats and of the rounding modes, with nothi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ FMT = {
     "bf16": Fmt(16, 8, 7, 0x7FFF),
     "f32": Fmt(32, 8, 23, 0x7FFFFFFF),
     "f64": Fmt(64, 11, 52, 0xFFF8000000000000),
-    "tf32": Fmt(19, 8, 10, 0x3FFFF),
+    "tf32": Fmt(19, 8, 10, 0x3FFFF),  # the upper 19 bits of the register
     "e4m3": Fmt(8, 4, 3, 0x7F, finite=True),
     "e5m2": Fmt(8, 5, 2, 0x7F),
 }
@@ -120,12 +121,13 @@ def relu(bits: int, fmt: Fmt) -> int:
     return 0 if value.kind != NAN and value.negative else bits
 
 
-def _nan(operands: list[int], fmt: Fmt) -> int:
-    """The NaN of a result: f64 keeps the first NaN operand, quiet; other formats have one NaN."""
+def _nan(opcode: str, operands: list[int], fmt: Fmt) -> int:
+    """The NaN of a result: f64 keeps an operand, quiet, by the order seen on an H200; others have one NaN."""
+    order = {"fma": (1, 2, 0), "mad": (1, 2, 0), "add": (1, 0), "sub": (1, 0), "mul": (1, 0)}
     if fmt.bits == 64:
-        for bits in operands:
-            if decode(bits, fmt).kind == NAN:
-                return bits | 1 << 51
+        for i in order.get(opcode, range(len(operands))):
+            if decode(operands[i], fmt).kind == NAN:
+                return operands[i] | 1 << 51
     return fmt.nan
 
 
@@ -208,7 +210,20 @@ def arithmetic(opcode: str, operands: list[int], name: str, mode: str, words: li
     result = None
     if all(v.kind != NAN for v in values):
         result = _OPERATIONS[opcode](values, fmt, mode)
-    return finish(_nan(operands, fmt) if result is None else result, fmt, words)
+    if result is None:
+        result = _nan(opcode, operands, fmt)
+    elif "ftz" in words and is_tiny(lambda wide: _OPERATIONS[opcode](values, wide, mode), fmt):
+        result &= 1 << (fmt.bits - 1)
+    return finish(result, fmt, words)
+
+
+def is_tiny(compute: Callable[[Fmt], int | None], fmt: Fmt) -> bool:
+    """Whether a result is below the normal numbers once rounded with exponents to spare."""
+    wide = Fmt(fmt.bits + 3, fmt.exponent + 3, fmt.mantissa, 0)
+    bits = compute(wide)
+    assert bits is not None
+    value = decode(bits, wide)
+    return value.kind == NUMBER and value.magnitude < Fraction(2) ** (2 - (1 << (fmt.exponent - 1)))
 
 
 def finish(bits: int, fmt: Fmt, words: list[str]) -> int:
@@ -221,11 +236,11 @@ def finish(bits: int, fmt: Fmt, words: list[str]) -> int:
 
 
 def sign_change(opcode: str, bits: int, name: str, words: list[str]) -> int:
-    """neg and abs: f64 NaNs pass unchanged, other NaNs become the result NaN."""
+    """neg and abs: f64 NaNs keep their sign and become quiet, other NaNs become the result NaN."""
     fmt = FMT[name]
     bits = flush(bits, fmt) if "ftz" in words else bits
     if decode(bits, fmt).kind == NAN:
-        return bits if fmt.bits == 64 else fmt.nan
+        return bits | 1 << 51 if fmt.bits == 64 else fmt.nan
     top = 1 << (fmt.bits - 1)
     return bits ^ top if opcode == "neg" else bits & ~top
 

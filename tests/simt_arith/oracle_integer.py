@@ -149,8 +149,13 @@ def lop3(table: int, a: int, b: int, c: int) -> int:
     return sum((table >> row & 1) << i for i, row in enumerate(rows))
 
 
+def place(operand: int, name: str) -> int:
+    """A position or length: the low 8 bits for 32-bit fields, all 32 for 64-bit ones (seen on an H200)."""
+    return operand & 0xFF if bits_of(name) == 32 else operand
+
+
 def extract(a: int, b: int, c: int, name: str) -> int:
-    msb, start, length = bits_of(name) - 1, b & 0xFF, c & 0xFF
+    msb, start, length = bits_of(name) - 1, place(b, name), place(c, name)
     sign = 0 if name[0] == "u" or length == 0 else a >> min(start + length - 1, msb) & 1
     result = 0
     for i in range(msb + 1):
@@ -160,7 +165,7 @@ def extract(a: int, b: int, c: int, name: str) -> int:
 
 
 def insert(ops: list[int], name: str) -> int:
-    a, result, start, length = ops[0], ops[1], ops[2] & 0xFF, ops[3] & 0xFF
+    a, result, start, length = ops[0], ops[1], place(ops[2], name), place(ops[3], name)
     i = 0
     while i < length and start + i < bits_of(name):
         result = (result & ~(1 << (start + i))) | (a >> i & 1) << (start + i)
@@ -199,6 +204,8 @@ def extend(words: list[str], a: int, b: int, name: str) -> int:
 
 
 def nth_set(word: int, base: int, offset: int) -> int:
+    if offset == 1 << 31:
+        return 0  # seen on an H200
     offset = value(offset, "s32")
     if base > 31:
         return 0xFFFFFFFF
@@ -230,7 +237,7 @@ def video(opcode: str, words: list[str], ops: list[int], types: list[str]) -> in
     total, merged, name = ops[2], 0, f"{types[0][0]}{size}"
     for i in range(32 // size):
         result = operation(lane(ops[0], i, size, signs[1]), lane(ops[1], i, size, signs[2]))
-        result = clamp(result, *bounds(name)) if "sat" in words else value(result, name)
+        result = clamp(result, *bounds(name)) if "sat" in words else result
         total += result
         merged |= (result & ((1 << size) - 1)) << (size * i)
     return total if "add" in words else merged

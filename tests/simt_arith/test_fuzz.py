@@ -26,7 +26,7 @@ class Wrong(InterpreterEngine):
 
     def run(self, modules: Sequence[tuple[str, Sequence[Job]]]) -> Iterator[Words]:
         for words in super().run(modules):
-            words[3, 0] ^= self._flip
+            words[min(3, len(words) - 1), 0] ^= self._flip
             yield words
 
 
