@@ -1,0 +1,2 @@
+#include <vector>   // error: PLC404
+extern "C" __global__ void step(float* u) { u[threadIdx.x] += 1; }
