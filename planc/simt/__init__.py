@@ -10,13 +10,16 @@ from planc.simt.kernel import PreparedKernel, prepare
 from planc.simt.launch import RunStatistics
 from planc.simt.memory import Memory, Region, Trace
 from planc.simt.opcodes import supports
+from planc.simt.sites import Observer, Site
 from planc.simt.variables import Variables, load_variables
 
 __all__ = [
     "Memory",
+    "Observer",
     "PreparedKernel",
     "Region",
     "RunStatistics",
+    "Site",
     "Trace",
     "Variables",
     "load_variables",

@@ -20,6 +20,7 @@ from planc.simt.program import Step
 from planc.simt.ranges import Addresses
 from planc.simt.registers import BY_WIDTH, WIDTHS, Bits, resize
 from planc.simt.report import access_failure
+from planc.simt.sites import Site
 from planc.simt.spaces import RESOLVERS, Piece, Resolve, check_alignment
 
 _SPACES = {
@@ -77,18 +78,21 @@ def parse_access(instruction: Instruction) -> AccessForm:
 
 
 def pieces(
-    f: Fragment, addresses: Addresses, size: int, resolve: Resolve, space: str, kind: str
+    f: Fragment, addresses: Addresses, size: int, resolve: Resolve, space: str, site: Site
 ) -> list[Piece]:
-    """Check an access of ``size`` bytes per thread and find its bytes; tells the trace."""
+    """Check an access of ``size`` bytes per thread and find its bytes; tells who watches."""
     check_alignment(addresses, size, space or "global")
-    found = resolve(f, addresses, size, kind != "read")
-    trace = f.chunk.launch.trace
-    if trace is not None:
+    found = resolve(f, addresses, size, site.kind != "read")
+    launch = f.chunk.launch
+    if launch.trace is not None or launch.observer is not None:
         threads = f.chunk.global_threads(f)
         for piece in found:
             if piece.addresses is not None:
                 who = threads if piece.positions is None else threads[piece.positions]
-                trace(kind, piece.addresses, size, piece.region, who)
+                if launch.trace is not None:
+                    launch.trace(site.kind, piece.addresses, size, piece.region, who)
+                if launch.observer is not None:
+                    launch.observer(site, piece.addresses, size, piece.region, who)
     return found
 
 
@@ -139,10 +143,11 @@ def _load_memory(d: Decoder, instruction: Instruction, form: AccessForm, targets
     resolve = RESOLVERS[space]
     widths = [d.width(slot) if slot >= 0 else 0 for slot in targets]
     plain = all(width == form.width for width in widths)
+    site = Site("read", instruction)
 
     def step(f: Fragment) -> None:
         try:
-            found = pieces(f, address(f), size, resolve, space, "read")
+            found = pieces(f, address(f), size, resolve, space, site)
         except AccessFault as fault:
             raise access_failure(fault, f, instruction, "read") from None
         results = gather(found, f.n, dtype, count)
@@ -230,10 +235,11 @@ def store(d: Decoder, instruction: Instruction) -> Step:
     address = d.address(target, instruction.form)
     dtype, size, space = BY_WIDTH[form.width], form.size, form.space
     resolve = RESOLVERS[space]
+    site = Site("write", instruction)
 
     def step(f: Fragment) -> None:
         try:
-            found = pieces(f, address(f), size, resolve, space, "write")
+            found = pieces(f, address(f), size, resolve, space, site)
         except AccessFault as fault:
             raise access_failure(fault, f, instruction, "write") from None
         regs = f.regs

@@ -23,12 +23,15 @@ from planc.simt.frames import Fragment
 from planc.simt.program import Step
 from planc.simt.registers import BY_WIDTH, WIDTHS, Bits, resize
 from planc.simt.report import access_failure
+from planc.simt.sites import Site
 from planc.simt.spaces import RESOLVERS, Piece
 
 _OPERATIONS = frozenset(["add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas"])
 _SPACES = {"global": "global", "shared": "shared", "shared::cta": "shared"}
 _ORDERS = frozenset({"relaxed", "acquire", "release", "acq_rel", "weak"})
-_HINTS = _ORDERS | {"cta", "cluster", "gpu", "sys", "noftz", "L2::cache_hint"}
+_SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
+_COMMUTING = frozenset({"add", "min", "max", "and", "or", "xor"})
+_HINTS = _ORDERS | _SCOPES | {"noftz", "L2::cache_hint"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class AtomicForm:
     space: str
     operation: str
     type: str
+    scope: str = "gpu"
 
     @property
     def width(self) -> int:
@@ -59,7 +63,8 @@ def parse_atomic(instruction: Instruction) -> AtomicForm:
             raise Unsupported(instruction.form)
     if not operation or not kind or WIDTHS[kind] < 16:
         raise Unsupported(instruction.form)
-    form = AtomicForm(space, operation, kind)
+    scope = next((word for word in instruction.modifiers if word in _SCOPES), "gpu")
+    form = AtomicForm(space, operation, kind, scope)
     _function(form, instruction.form, ftz=False)
     return form
 
@@ -86,10 +91,11 @@ def atomic(d: Decoder, instruction: Instruction) -> Step:
     run = _updates(form, instruction.form, target >= 0)
     width = d.width(target) if target >= 0 else 0
     resolve, size, dtype, space = RESOLVERS[form.space], form.width // 8, BY_WIDTH[form.width], form.space
+    site = Site("atomic", instruction, _reduction(form, target >= 0))
 
     def step(f: Fragment) -> None:
         try:
-            found = pieces(f, address(f), size, resolve, space, "atomic")
+            found = pieces(f, address(f), size, resolve, space, site)
         except AccessFault as fault:
             raise access_failure(fault, f, instruction, "atomic") from None
         regs = f.regs
@@ -99,6 +105,12 @@ def atomic(d: Decoder, instruction: Instruction) -> Step:
             regs[target] = resize(old, width)
 
     return step
+
+
+def _reduction(form: AtomicForm, wants_old: bool) -> str:
+    """Return what the atomic commutes with: scopes within a block are not atomic towards other nodes."""
+    commutes = not wants_old and form.operation in _COMMUTING and form.scope in ("gpu", "sys")
+    return f"{form.operation}.{form.type}" if commutes else ""
 
 
 def _updates(form: AtomicForm, text: str, wants_old: bool) -> Callable[[Piece], Update]:

@@ -20,6 +20,7 @@ from planc.simt.layout import shared_layout
 from planc.simt.memory import Memory, Trace
 from planc.simt.polling import polls
 from planc.simt.program import FunctionCode, SharedLayout
+from planc.simt.sites import Observer
 from planc.simt.variables import Variables
 
 MAX_BLOCK = 1024
@@ -66,13 +67,15 @@ class PreparedKernel:
         stdout: Callable[[str], None] = _discard,
         budget: int | None = None,
         trace: Trace | None = None,
+        observer: Observer | None = None,
     ) -> RunStatistics:
         """Run the kernel to its end.
 
         ``grid`` and ``block`` are (x, y, z); ``shared`` is the dynamic shared memory in bytes; ``params`` the
         parameter block as the driver lays it out. ``budget`` bounds the thread-instructions. ``stdout`` gets
-        the text of each device printf. Raises :class:`planc.diagnostics.ReplayError` with a code from
-        PLC750 on; ``memory`` then holds what was written before.
+        the text of each device printf; ``trace`` and ``observer`` see every access to global memory. Raises
+        :class:`planc.diagnostics.ReplayError` with a code from PLC750 on; ``memory`` then holds what was
+        written before.
         """
         self._check(grid, block, shared, params)
         padded = params + bytes(-len(params) % 8)
@@ -90,6 +93,7 @@ class PreparedKernel:
             stdout,
             trace,
             budget,
+            observer=observer,
         )
         with np.errstate(all="ignore"):
             return run_grid(launch)

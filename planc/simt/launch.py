@@ -14,6 +14,7 @@ from planc.simt.spaces import PARAM_WINDOW
 
 if TYPE_CHECKING:
     from planc.simt.program import FunctionCode, SharedLayout
+    from planc.simt.sites import Observer
 
 Dimensions = tuple[int, int, int]
 """x, y, z."""
@@ -60,6 +61,7 @@ class Launch:
     effects: int = 0
     executed: int = 0
     dispatches: int = 0
+    observer: Observer | None = None
 
     @property
     def block_threads(self) -> int:

@@ -17,6 +17,7 @@ from planc.simt.program import Step
 from planc.simt.ranges import Addresses
 from planc.simt.registers import BY_WIDTH
 from planc.simt.report import access_failure, thread_failure
+from planc.simt.sites import Site
 from planc.simt.spaces import RESOLVERS, WINDOW_SIZE, WINDOWS, Resolve, check_alignment
 
 
@@ -109,6 +110,7 @@ def _copy_step(
     wanted = _source_bytes(d, rest, size, instruction)
     read, write = RESOLVERS["global"], RESOLVERS["shared"]
     words = np.dtype(np.uint8)
+    loads, stores = Site("read", instruction), Site("write", instruction)
 
     def step(f: Fragment) -> None:
         values = [np.zeros(f.n, words) for _ in range(size)]
@@ -119,9 +121,9 @@ def _copy_step(
             for count in np.unique(counts):
                 if count:
                     chosen = np.flatnonzero(counts == count)
-                    _read_bytes(f, addresses, chosen, int(count), values, read)
+                    _read_bytes(f, addresses, chosen, int(count), values, (read, loads))
             kind = "write"
-            scatter(pieces(f, into(f), size, write, "shared", "write"), values, words)
+            scatter(pieces(f, into(f), size, write, "shared", stores), values, words)
         except AccessFault as fault:
             raise access_failure(fault, f, instruction, kind) from None
         f.chunk.launch.effects += 1
@@ -135,14 +137,14 @@ def _read_bytes(
     chosen: NDArray[np.intp],
     count: int,
     values: list[NDArray[np.uint8]],
-    resolve: Resolve,
+    how: tuple[Resolve, Site],
 ) -> None:
     part = f if len(chosen) == f.n else f.part(chosen, f.block)
     step = next(each for each in (16, 8, 4, 2, 1) if count % each == 0)
     try:
         for start in range(0, count, step):
             where = addresses[chosen] + np.uint64(start)
-            found = pieces(part, where, step, resolve, "global", "read")
+            found = pieces(part, where, step, how[0], "global", how[1])
             for k, bits in enumerate(gather(found, part.n, np.dtype(np.uint8), step)):
                 values[start + k][chosen] = bits
     except AccessFault as fault:
