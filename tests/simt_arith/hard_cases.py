@@ -55,6 +55,8 @@ _F64_VALUES = [
     *(0.5, 1.5, 2.0, 2.5, 3.0, 0.1, 1 / 3, 100.25, 255.5, 127.5, 32767.5, 65535.5, 65504.0, 65520.0),
     # Ties of f32, its overflow and its subnormals.
     *(1 + 2.0**-24, 1 + 3 * 2.0**-24, 1 + 2.0**-24 + 2.0**-52, 2.0**128, 3.4028235677973366e38, 2.0**-149),
+    # Below the smallest normal f32: rounded up to it, a tie, of full precision.
+    *(2.0**-126 * (1 - 2.0**-26), 2.0**-126 * (1 - 2.0**-25), 2.0**-126 * (1 - 2.0**-24)),
     *(2.0**-150, 3 * 2.0**-150, 2.0**-126, 2.0**-127 * (1 + 2.0**-30), 2.0**-25, 2.0**-134, 1 + 2.0**-9),
     *(2.0**31 - 0.5, 2.0**31, 2.0**32 - 0.5, 2.0**32, 2.0**52 + 0.5, 2.0**53, 2.0**53 - 1, 2.0**63, 2.0**64),
     *(9223372036854774784.0, 18446744073709549568.0, 2.0**511, 2.0**-511, 2.0**1023, 2.0**-537, 2.0**-969),
@@ -103,6 +105,37 @@ def _table() -> dict[str, tuple[int, ...]]:
 HARD: Mapping[str, tuple[int, ...]] = MappingProxyType(_table())
 """Hard operands of every PTX type, as bit patterns."""
 
+# Hard only together. Results next to the smallest normal number: exact and of full precision below it,
+# rounded up to it at full precision, rounded up to it only where subnormals are spaced wider.
+_F32_TINY = (
+    *((0x00800000, 0x3F7FFFFF), (0x207ED4D5, 0x1F809645), (0x2035BF99, 0x1FB44B0D), (0x200741C7, 0x1FF243CB)),
+    *((0x1FFFFFFF, 0x1FFFFFFF), (0x00800000, 0x3F800001), (0x207ED4D5, 0x9F809645)),
+)
+_F16_TINY = ((0x0400, 0x3BFF), (0x21A9, 0x1DA7), (0x21A9, 0x9DA7), (0x3800, 0x07FF), (0x03FF, 0x3C01))
+_TOGETHER: Mapping[tuple[str, ...], tuple[tuple[int, ...], ...]] = MappingProxyType(
+    {
+        ("f32", "f32"): _F32_TINY,
+        ("f32", "f32", "f32"): (
+            *((a, b, c) for a, b in _F32_TINY for c in (0, 0x80000001)),
+            # A sum that is nearer to -2**-126 than any number of 24 bits.
+            *((0x20000000, 0x0DA24060, 0x80800000), (0x20000000, 0x0DA24060, 0x00800000)),
+        ),
+        ("f16", "f16"): _F16_TINY,
+        ("f16", "f16", "f16"): tuple((a, b, c) for a, b in _F16_TINY for c in (0, 0x83FF)),
+        ("f16x2", "f16x2"): tuple((a << 16 | 0xFC00, b << 16 | 0xFBFF) for a, b in _F16_TINY),
+        ("b64", "b64", "u32", "u32"): ((0, ~0 % (1 << 64), 4, 0x100), (~0 % (1 << 64), 0, 0x104, 4)),
+        ("u64", "u32", "u32"): ((~0 % (1 << 64), 4, 0x100), (~0 % (1 << 64), 0x104, 4)),
+        ("s64", "u32", "u32"): ((~0 % (1 << 64), 4, 0x100), (1 << 63, 0xFFFFFFFF, 2)),
+        ("b32", "b32", "s32"): ((0xFF, 4, 1 << 31), (0, 40, 1 << 31), (0xFF, 4, (1 << 31) + 1)),
+        ("f64", "f64", "f64"): (
+            (0x3FF0000000000000, 0x7FF8000000000001, 0x7FF8000000000002),
+            (0x7FF8000000000003, 0x3FF0000000000000, 0x7FF8000000000002),
+            (0x7FF8000000000003, 0x7FF8000000000001, 0x3FF0000000000000),
+            (0x7FF8000000000003, 0x7FF8000000000001, 0x7FF8000000000002),
+        ),
+    }
+)
+
 Columns = tuple[npt.NDArray[Any], ...]
 
 
@@ -138,12 +171,14 @@ def _sampled(types: Sequence[str], limit: int, random: np.random.Generator) -> n
 def cases(types: tuple[str, ...], limit: int, seed: int = 0) -> Columns:
     """Operands for an instruction with operands of ``types``: one array of register dtype for each.
 
-    The whole cross product of hard cases if it has at most ``limit`` rows, else a fixed sample of that
-    many that holds the full product of the hardest; then ``limit // 4`` rows of random patterns.
+    First what is hard together. Then the whole cross product of hard cases if it has at most ``limit`` rows,
+    else a fixed sample of that many that holds the full product of the hardest; then ``limit // 4`` rows of
+    random patterns.
     """
     random = np.random.default_rng(seed)
     whole = int(np.prod([len(HARD[name]) for name in types])) <= limit
     rows = _crossed([HARD[name] for name in types]) if whole else _sampled(types, limit, random)
     extra = np.stack([_random(name, max(1, limit // 4), random) for name in types], axis=1)
-    columns = np.concatenate([rows, extra]).T
+    together = np.array(_TOGETHER.get(types, ()), np.uint64).reshape(-1, len(types))
+    columns = np.concatenate([together, rows, extra]).T
     return tuple(column.astype(UNSIGNED[WIDTHS[name]]) for column, name in zip(columns, types, strict=True))

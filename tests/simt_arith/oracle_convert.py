@@ -33,9 +33,9 @@ def _from_integer(words: list[str], bits: int, source: str, to: str) -> int:
 
 
 def _nan(bits: int, source: str, to: str, words: list[str]) -> int:
-    """To and from f64 sign and payload are kept, quiet; bf16 and f32 move to f32 as they are (seen on an H200).
+    """To and from f64 sign and payload are kept, quiet; bf16 and f32 move to f32 as they are.
 
-    With .ftz, f32 goes through its canonical NaN.
+    With .ftz, f32 goes through its canonical NaN. All seen on an H200.
     """
     integral = any(w in _INTEGRAL for w in words)
     fmt, target = flt.FMT[source], flt.FMT[to]

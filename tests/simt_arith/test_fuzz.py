@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from planc.simt.arith import forms
 from tools.fuzz import straight_line
+from tools.fuzz.compare import EXAMPLES, LARGEST, difference
+from tools.fuzz.emit import case_on
 from tools.fuzz.engines import InterpreterEngine, Job, Words
 from tools.fuzz.evaluate import from_words, run_program
 from tools.fuzz.programs import divides, may_contract, programs
@@ -130,3 +133,67 @@ def test_the_status_says_that_something_differs(monkeypatch: pytest.MonkeyPatch)
         straight_line, "run_programs", lambda *_: straight_line.run_forms(Wrong(1), _form("not.b32"), 9, 1)
     )
     assert straight_line.main(["--cpu-only"]) == 1
+
+
+class Contextual(InterpreterEngine):
+    """The interpreter, with the first result of programs wrong, but right in single forms."""
+
+    name = "contextual"
+
+    def run(self, modules: Sequence[tuple[str, Sequence[Job]]]) -> Iterator[Words]:
+        names = [job.entry for _, jobs in modules for job in jobs]
+        for name, words in zip(names, super().run(modules), strict=True):
+            if name.startswith("program"):
+                words[:, 0] ^= np.uint64(1)
+            yield words
+
+
+def test_what_the_optimiser_did_is_told_apart_and_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = straight_line.run_programs(Contextual(), 12, seed=21, threads=8, per_module=5)
+    assert report.mismatches == report.total("in_context") + report.payload_only > 12 * 4
+    assert report.real == 0
+    examples = [e for row in report.as_json()["forms"] for e in row["examples"]]
+    assert examples and all(e["in_context"] or e["payload_only"] for e in examples)
+    wrong = straight_line.run_programs(Wrong(1), 12, seed=21, threads=8, per_module=5)
+    assert wrong.real > 0 and wrong.total("in_context") == 0
+    for result, status in ((report, 0), (wrong, 1)):
+        monkeypatch.setattr(straight_line, "run_programs", lambda *_, result=result: result)
+        assert straight_line.main(["--cpu-only"]) == status
+
+
+def test_an_instruction_by_itself_has_its_constants_in_registers() -> None:
+    (form,) = _form("lop3.b32")
+    case = case_on(form, ["%r0", "7", "%r0", "232"], ["%r1"], table=232)
+    given = {"%r0": np.array([1, 2, 3], np.uint32), "%r1": np.array([1, 2, 9], np.uint32)}
+    found = difference(case, given, np.ones(3, np.bool_))
+    assert found.in_value.tolist() == [False, False, True]
+    single = straight_line._alone(found)
+    assert single.case.sources == ("%r0", "%r1", "%r2", "232")
+    assert [single.registers[f"%r{i}"].tolist() for i in range(3)] == [[3], [7], [3]]
+
+
+class Scrambled(InterpreterEngine):
+    """The interpreter, with bit ``i % 8`` of the result of thread i turned over."""
+
+    name = "scrambled"
+
+    def run(self, modules: Sequence[tuple[str, Sequence[Job]]]) -> Iterator[Words]:
+        for words in super().run(modules):
+            words[:, 0] ^= np.uint64(1) << (np.arange(len(words)) // 40 % 8).astype(np.uint64)
+            yield words
+
+
+def test_a_report_shows_unlike_differences_and_stays_small() -> None:
+    report = straight_line.run_forms(Scrambled(), _form("add.s32"), 400, 1)
+    (row,) = report.as_json()["forms"]
+    assert row["mismatches"] == row["real"] == row["cases"]
+    assert len(row["examples"]) == EXAMPLES
+    shown = {int(e["planc"][0], 16) ^ int(e["other"][0], 16) for e in row["examples"]}
+    assert shown == {1 << i for i in range(8)}
+    tally = report.tallies["add.s32"]
+    for i in range(2000):
+        report.tallies[f"form{i}"] = replace(tally, form=f"form{i}")
+    text = report.text()
+    assert len(text) <= LARGEST < 2_000_000
+    assert len(json.loads(text)["forms"]) == 2001
+    assert 0 < len(json.loads(text)["forms"][0]["examples"]) < EXAMPLES

@@ -41,11 +41,16 @@ Rows = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FormRun:
-    """One form to run by itself: its case, and the operands."""
+    """One instruction to run by itself: its case, and the operands."""
 
-    form: Form
     case: Case
     registers: Registers
+
+    @property
+    def form(self) -> Form:
+        """The form; only a mov of vectors has none."""
+        assert self.case.form is not None
+        return self.case.form
 
     @property
     def names(self) -> list[str]:
@@ -59,7 +64,7 @@ def form_run(form: Form, limit: int, *, pair: bool = False, table: int = 0) -> F
     columns = hard_cases(form.operands, limit, seed=11)
     held = {s: c for s, c in zip(case.sources, columns, strict=True) if s.startswith("%")}
     words = to_words(held, list(held))
-    return FormRun(form, case, from_words(words, list(held)))
+    return FormRun(case, from_words(words, list(held)))
 
 
 def _variants(form: Form) -> list[dict[str, int | bool]]:
@@ -133,7 +138,7 @@ def run_programs(engine_: Engine, count: int, seed: int, threads: int, per_modul
         theirs = from_words(given, program.input_names) | from_words(words, program.outputs)
         for case in program.cases:
             found = difference(case, theirs, np.ones(threads, np.bool_))
-            if case.form is not None and found.in_value.any():
+            if found.in_value.any():
                 suspects.append((found, program.name))
             else:
                 record(report, found, where=program.name)
@@ -144,15 +149,15 @@ def run_programs(engine_: Engine, count: int, seed: int, threads: int, per_modul
 
 def _alone(found: Difference) -> FormRun:
     """The instruction by itself, on the operands with which it differed, all of them in registers."""
-    case, form = found.case, found.case.form
-    assert form is not None
-    table = int(case.sources[3]) if form.opcode == "lop3" else 0
-    single = form_case(form, pair=len(case.targets) != len(form.results), table=table)
+    case = single = found.case
+    if case.form is not None:
+        table = int(case.sources[3]) if case.form.opcode == "lop3" else 0
+        single = form_case(case.form, pair=len(case.targets) != len(case.form.results), table=table)
     registers: Registers = {}
     for source, own in zip(case.sources, single.sources, strict=True):
         if own.startswith("%"):
             registers[own] = _values(found, source, register_dtype(own))
-    return FormRun(form, single, registers)
+    return FormRun(single, registers)
 
 
 def _values(found: Difference, source: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

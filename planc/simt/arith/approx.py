@@ -24,7 +24,9 @@ from planc.simt.arith.types import UNSIGNED, Bits, Function, cut, packed, quiet
 class Bound:
     """A maximum error: ``size`` in ``unit`` (``ulp`` of the result, ``relative``, or ``absolute``).
 
-    ``documented`` is false where the ISA gives no number and the precision of the result stands in.
+    ``documented`` is false where the ISA gives no number, so that the precision of the result stands in, and
+    where an NVIDIA H200 breaks the ISA's number, so that the measured one does. ``cut``: subnormal results
+    are cut off instead of rounded, which costs one more unit in the last place (measured).
     Two forms have more: lg2 is absolute only for operands in (0.5, 2) and relative elsewhere; sin and
     cos have the bound ``far`` beyond 2 pi and none beyond 100 pi.
     """
@@ -33,6 +35,7 @@ class Bound:
     size: float
     documented: bool = True
     far: float | None = None
+    cut: bool = False
 
 
 _UPPER = Format("upper f64", 32, 20, 11, nan=0x7FFFFFFF)
@@ -50,8 +53,10 @@ _BOUNDS = {
     "div.full.f32": Bound("ulp", 2),
     "tanh.approx.f32": Bound("relative", 2.0**-11),
     "tanh.approx.f16": Bound("absolute", 2.0**-10.987),
-    "tanh.approx.bf16": Bound("absolute", 2.0**-8),
-    "ex2.approx.f16": Bound("relative", 2.0**-9.9),
+    # The manual has 2**-8. Measured on an NVIDIA H200: 1.00007 times that at 0x3f3f.
+    "tanh.approx.bf16": Bound("absolute", 2.0**-7.99, documented=False),
+    # Measured: 2**-17.21875 is 109.99 units of the smallest subnormal and comes out as 109.
+    "ex2.approx.f16": Bound("relative", 2.0**-9.9, cut=True),
     "ex2.approx.ftz.bf16": Bound("relative", 2.0**-7),
     "rcp.approx.ftz.f64": Bound("relative", 2.0**-19, documented=False),
     "rsqrt.approx.ftz.f64": Bound("relative", 2.0**-19, documented=False),
@@ -173,6 +178,8 @@ def _allowed(text: str, operands: list[Bits], values: Bits) -> Bits:
     if bound.far is not None:
         size = np.abs(first)
         allowed = np.where(size <= 2 * np.pi, allowed, np.where(size <= 100 * np.pi, bound.far, np.inf))
+    if bound.cut:
+        allowed = np.where(np.abs(values) < 2.0**fmt.least, allowed + _ulp(values, fmt), allowed)
     # A relative bound cannot hold below the spacing of the results themselves.
     return np.maximum(allowed, _ulp(values, fmt) / 2)
 
