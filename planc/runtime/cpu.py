@@ -6,10 +6,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planc.diagnostics import DeviceError, Diagnostic
+from planc.diagnostics import DeviceError, Diagnostic, PlancError
 from planc.plan.program import Buffer, Function, Image, NodeKind, Program, Role
 from planc.ptx import parse
 from planc.ptx.syntax import Module
@@ -20,6 +21,9 @@ from planc.runtime.images import image_for_interpreter, schedule_for, targets_of
 from planc.runtime.links import ArgumentBlob, Links
 from planc.runtime.modules import compare_parameters, compare_sizes, symbol_of
 from planc.simt import Memory, PreparedKernel, load_variables, prepare
+
+if TYPE_CHECKING:
+    from planc.runtime.tracing import Watch
 
 POISON = 0xA5
 """What every byte of scratch holds before a replay."""
@@ -32,13 +36,17 @@ class CpuDevice:
 
     name = "cpu"
 
+    def __init__(self, watch: Watch | None = None) -> None:
+        """``watch`` sees every node and access of every replay."""
+        self._watch = watch
+
     def instantiate(self, job: Job) -> Instance:
         """Parse the PTX, map every buffer, and prepare the kernels."""
         check_options(job.options, interpreted=True)
         if sum(b.nbytes for b in job.program.buffers) > _MOST * _physical_memory():
             raise _no_memory(job.program)
         try:
-            return CpuInstance(job)
+            return CpuInstance(job, self._watch)
         except MemoryError:
             raise _no_memory(job.program) from None
 
@@ -48,13 +56,14 @@ class CpuInstance:
 
     device = "cpu"
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, watch: Watch | None = None) -> None:
         """Map every buffer as a region of its own, whatever the memory mode."""
         program, options = job.program, job.options
         self._program = program
         self._links = Links(program)
         self._initial = dict(job.initial)
         self._replays = 0
+        self._watch = watch
         self._owners: dict[int, Tensor] = {}
         self._lock = threading.RLock()
         images = [image_for_interpreter(m, options.target) for m in program.modules]
@@ -74,12 +83,18 @@ class CpuInstance:
             variables=variables,
             stdout=_sink(options.stdout),
             budget=options.budget,
+            observer=watch.access if watch is not None else None,
         )
         self._addresses = np.zeros(len(program.buffers), np.uint64)
         for row, buffer in enumerate(program.buffers):
             self._place(row, buffer)
         self._own = list(self._machine.arrays)
         self._machine.blob.relocate(np.arange(len(program.relocations)), self._addresses)
+
+    @property
+    def machine(self) -> Machine:
+        """What the nodes work on."""
+        return self._machine
 
     def _place(self, row: int, buffer: Buffer) -> None:
         """Give a buffer its storage with its first bytes."""
@@ -163,11 +178,26 @@ class CpuInstance:
             for row, buffer in enumerate(self._program.buffers):
                 if buffer.role is Role.SCRATCH:
                     self._machine.arrays[row].fill(POISON)
-            nodes = self._program.nodes
+            run = self._run if self._watch is None else self._run_watched
+            if self._watch is not None:
+                self._watch.start(self._machine)
             for row in self.schedule.order.tolist():
-                RUN[NodeKind(int(nodes["kind"][row]))](self._machine, row)
+                run(row)
             self._replays += 1
             return self._replays
+
+    def _run(self, row: int) -> None:
+        RUN[NodeKind(int(self._program.nodes["kind"][row]))](self._machine, row)
+
+    def _run_watched(self, row: int) -> None:
+        assert self._watch is not None
+        self._watch.enter(row)
+        try:
+            self._run(row)
+        except PlancError:
+            self._watch.leave(row, complete=False)
+            raise
+        self._watch.leave(row, complete=True)
 
     def done(self, replay: int) -> bool:
         """Return True: a launch returns when it is complete."""

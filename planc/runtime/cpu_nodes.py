@@ -16,7 +16,7 @@ from planc.runtime.boxes import Box, box_of
 from planc.runtime.device import Octets
 from planc.runtime.errors import node_facts, node_span
 from planc.runtime.links import ArgumentBlob
-from planc.simt import Memory, PreparedKernel, Variables
+from planc.simt import Memory, Observer, PreparedKernel, Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Machine:
     variables: Sequence[Variables]
     stdout: Callable[[str], None]
     budget: int | None
+    observer: Observer | None = None
 
 
 def view(array: Octets, box: Box, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -60,6 +61,7 @@ def _kernel(machine: Machine, node: int) -> None:
             variables=machine.variables[function.module],
             stdout=machine.stdout,
             budget=machine.budget,
+            observer=machine.observer,
         )
     except PlancError as error:
         raise type(error)([_at_node(machine.program, node, d) for d in error.diagnostics]) from None
