@@ -1,5 +1,6 @@
 """What a node reads and writes."""
 
+from planc.effects.analyser import Analyser, analyse
 from planc.effects.declared import (
     DECLARED_ACCESSES,
     EXACT_READ,
@@ -10,6 +11,8 @@ from planc.effects.declared import (
     WRITES,
     Access,
 )
+from planc.effects.launch import BytesFact, IntegerFact, LaunchFacts, PointerFact, integer
+from planc.effects.result import AccessRange, Effect, Finding, KernelEffects, Witness
 
 __all__ = [
     "DECLARED_ACCESSES",
@@ -20,4 +23,16 @@ __all__ = [
     "READS",
     "WRITES",
     "Access",
+    "AccessRange",
+    "Analyser",
+    "BytesFact",
+    "Effect",
+    "Finding",
+    "IntegerFact",
+    "KernelEffects",
+    "LaunchFacts",
+    "PointerFact",
+    "Witness",
+    "analyse",
+    "integer",
 ]

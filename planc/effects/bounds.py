@@ -1,0 +1,113 @@
+"""Bounds of affine forms under linear facts.
+
+A fact is a form that is at least 0. Since ``form <= form + t * fact`` for t >= 0, adding multiples of
+facts that cancel symbols gives upper bounds; a few such steps are exact for the guards that kernels have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+from planc.effects.forms import Form, add, scale
+from planc.effects.symbols import Symbols
+
+_DEPTH = 4
+_STEPS = 160
+_MOST = 40
+
+
+class Facts:
+    """Forms that are at least 0, without repetition, and the bounds found from them."""
+
+    __slots__ = ("cache", "items")
+
+    def __init__(self, items: tuple[Form, ...] = ()) -> None:
+        """Hold ``items``; the newest ones where there are too many."""
+        self.items = items[-_MOST:]
+        self.cache: dict[Form, int] = {}
+
+    def with_more(self, more: Iterable[Form]) -> Facts:
+        """Return these facts and more, or these where nothing is new."""
+        new = tuple(dict.fromkeys(f for f in more if f not in self.items and not _trivial(f)))
+        return Facts(self.items + new) if new else self
+
+
+def _trivial(form: Form) -> bool:
+    return not form.terms and form.const >= 0
+
+
+NO_FACTS_ITEMS: tuple[Form, ...] = ()
+
+
+def upper(symbols: Symbols, form: Form, facts: Facts) -> int:
+    """Return an upper bound of ``form`` under ``facts``."""
+    if not form.terms:
+        return form.const
+    found = facts.cache.get(form)
+    if found is None:
+        found = facts.cache[form] = _Search(symbols, facts.items).run(form)
+    return found
+
+
+def lower(symbols: Symbols, form: Form, facts: Facts) -> int:
+    """Return a lower bound of ``form`` under ``facts``."""
+    return -upper(symbols, scale(form, -1), facts)
+
+
+def interval(symbols: Symbols, form: Form, facts: Facts) -> tuple[int, int]:
+    """Return both bounds; the lower one is above the upper one only if no thread comes here."""
+    return lower(symbols, form, facts), upper(symbols, form, facts)
+
+
+def is_contradicted(symbols: Symbols, facts: Facts) -> bool:
+    """Whether some fact can be seen to fail: then no thread is here."""
+    return any(upper(symbols, fact, facts) < 0 for fact in facts.items)
+
+
+class _Search:
+    """A bounded search for multiples of facts that cancel symbols of a form."""
+
+    def __init__(self, symbols: Symbols, items: tuple[Form, ...]) -> None:
+        self.symbols = symbols
+        self.items = items
+        self.steps = 0
+
+    def run(self, form: Form) -> int:
+        best = self.symbols.interval(form)[1]
+        for depth in range(1, _DEPTH + 1):
+            self.steps = 0
+            best = min(best, self._bound(form, depth, ()))
+        return best
+
+    def _bound(self, form: Form, depth: int, used: tuple[Form, ...]) -> int:
+        best = self.symbols.interval(form)[1]
+        if depth == 0 or not form.terms:
+            return best
+        for symbol, coefficient in form.terms:
+            for fact in self._facts(symbol, form):
+                slope = _slope(fact, symbol)
+                if slope * coefficient >= 0 or fact in used:
+                    continue
+                self.steps += 1
+                if self.steps > _STEPS:
+                    return best
+                common = gcd(slope, coefficient)
+                times = abs(slope) // common
+                sum_ = add(scale(form, times), fact, abs(coefficient) // common)
+                best = min(best, self._bound(sum_, depth - 1, (*used, fact)) // times)
+        return best
+
+    def _facts(self, symbol: int, form: Form) -> Iterable[Form]:
+        yield from self.items
+        yield from self.symbols[symbol].facts
+        for other, _ in form.terms:
+            if other != symbol:
+                yield from self.symbols[other].facts
+
+
+def _slope(fact: Form, symbol: int) -> int:
+    for s, c in fact.terms:
+        if s == symbol:
+            return c
+    return 0

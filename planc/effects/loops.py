@@ -1,0 +1,398 @@
+"""Loops: what the registers hold in turn ``k``, proved by induction.
+
+First the body is walked once with nothing known of the registers that it writes; what a turn adds to a
+register is its step. Then guesses (``init + step*k`` with ``0 <= k <= K``, intervals, facts of the guard at
+the end) are assumed at the head, and kept only if the walk shows that they hold at the head of the next turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planc.effects.arithmetic import type_range
+from planc.effects.bounds import interval, lower, upper
+from planc.effects.conditions import UNKNOWN, Condition, Raw
+from planc.effects.forms import Form, add, scale, shift, substitute, subtract, symbol_form, wrap
+from planc.effects.state import Domain, State, replace_symbol
+from planc.effects.symbols import Definition, Origin
+from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, choice_of, options_of
+
+if TYPE_CHECKING:
+    from planc.effects.walk import Edge, Walker
+
+ENDLESS = 1 << 62
+"""More turns than any loop takes."""
+_PASSES = 14
+_LOWS = (1, 0, -1, -(1 << 15), -(1 << 31), -(1 << 63))
+_HIGHS = ((1 << 8) - 1, (1 << 15) - 1, (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stepping:
+    """A register that each turn adds ``step`` to."""
+
+    initial: Number | Choice
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranging:
+    """A register between two numbers; ``tries`` counts how often they were widened."""
+
+    low: int
+    high: int
+    width: int
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Picking:
+    """A register that holds one of a few pointers."""
+
+    options: tuple[Option, ...]
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A register of which nothing is known; ``sources`` are the numbers it comes from."""
+
+    width: int
+    sources: tuple[Form, ...] = ()
+
+
+Guess = Stepping | Ranging | Picking | Nothing
+
+
+def solve_loop(walker: Walker, header: int, entry: State) -> list[Edge]:
+    """Walk over a loop from the state before it; return the edges that leave it with their states."""
+    solver = _Solver(walker, header, entry)
+    engine = walker.engine
+    recording, engine.recording = engine.recording, False
+    try:
+        solver.solve()
+    finally:
+        engine.recording = recording
+    return solver.final()
+
+
+class _Solver:
+    def __init__(self, walker: Walker, header: int, entry: State) -> None:
+        self.walker = walker
+        self.engine = walker.engine
+        self.header = header
+        self.blocks = walker.flow.graph.loops[header]
+        names = walker.flow.written[header] & walker.flow.live[header]
+        self.changing = sorted(names)
+        kept = {n: v for n, v in entry.registers.items() if self._stays(n, names)}
+        self.entry = replace(entry, registers=kept)
+        self.initial = {n: entry.registers.get(n) for n in self.changing}
+        self.mark = len(self.engine.symbols.all)
+        self.guesses: dict[str, Guess] = {}
+        self.limit = ENDLESS
+        self.candidates: list[int] = []
+        self.turn = -1
+        self.facts: tuple[Form, ...] = ()
+        self.domain: Domain = None
+        self.repeats = True
+
+    def _stays(self, name: str, names: frozenset[str]) -> bool:
+        if name[0] == "[":
+            own = {p.name for p in self.walker.flow.function.parameters}
+            return name[1:].rpartition("+")[0] in own
+        return name not in names
+
+    # Walks
+
+    def _head(self, facts: tuple[Form, ...], domain: Domain) -> State:
+        """Return the state at the head of turn ``k`` under the guesses."""
+        self.engine.serial += 1
+        definition = Definition(Origin.LOOP, "turn", 0, self.limit)
+        self.turn = self.engine.symbols.make(("turn", self.engine.serial), definition)
+        registers = dict(self.entry.registers)
+        for name in self.changing:
+            registers[name] = self._guessed(name)
+        placed = tuple(substitute(fact, _TURN, symbol_form(self.turn)) for fact in facts)
+        known = self.entry.facts.with_more(placed)
+        if domain is not None:
+            domain = tuple(substitute(fact, _TURN, symbol_form(self.turn)) for fact in domain)
+        return State(registers, known, self.entry.raw, domain)
+
+    def _guessed(self, name: str) -> Value:
+        guess = self.guesses.get(name)
+        if guess is None:
+            return UNKNOWN
+        if isinstance(guess, Stepping):
+            return self._stepped(guess, symbol_form(self.turn))
+        if isinstance(guess, Picking):
+            return choice_of(list(guess.options), guess.width)
+        if isinstance(guess, Ranging):
+            return Number(self.engine.fresh("value", guess.low, guess.high), guess.width)
+        bounds = type_range(guess.width, True)
+        return Number(self.engine.fresh("value", *bounds, *guess.sources), guess.width)
+
+    def _stepped(self, guess: Stepping, turn: Form) -> Number | Choice:
+        moved = [
+            Option(wrap(add(o.form, scale(turn, guess.step)), guess.initial.width), o.facts)
+            for o in options_of(guess.initial)
+        ]
+        return choice_of(moved, guess.initial.width)
+
+    def _walk(self, state: State) -> tuple[list[State], list[Edge]]:
+        walker = self.walker
+        before = walker.turns
+        if self.repeats:
+            walker.turns = (*before, self.turn)
+        try:
+            return walker.region(self.blocks, self.header, state, self.header)
+        finally:
+            walker.turns = before
+
+    # Guesses
+
+    def solve(self) -> None:
+        """Find guesses that hold."""
+        backs = self._detect()
+        if not backs:
+            self.repeats = False
+            return
+        for _ in range(_PASSES):
+            backs, _ = self._walk(self._head((), self.entry.domain))
+            if not self._revise(backs):
+                break
+        else:
+            self._give_up()
+            backs, _ = self._walk(self._head((), self.entry.domain))
+        self.repeats = bool(backs)
+        self._keep_facts(backs)
+        self._keep_domain(backs)
+
+    def final(self) -> list[Edge]:
+        """Walk once more with all that is known; accesses are recorded."""
+        state = self._head(self.facts, self.domain) if self.repeats else self._once()
+        _, exits = self._walk(state)
+        self.walker.bases[self.header] = self.entry.domain
+        return [(target, self._resolved(each)) for target, each in exits]
+
+    def _once(self) -> State:
+        registers = dict(self.entry.registers)
+        registers.update({n: v for n, v in self.initial.items() if v is not None})
+        return replace(self.entry, registers=registers)
+
+    def _resolved(self, state: State) -> State:
+        if not self.repeats:
+            return state
+        low, high = interval(self.engine.symbols, symbol_form(self.turn), state.facts)
+        return replace_symbol(state, self.turn, Form(low)) if low == high else state
+
+    def _detect(self) -> list[State]:
+        for name in self.changing:
+            held = self.initial[name]
+            if isinstance(held, Condition) or self.walker.flow.function.registers.get(name) == "pred":
+                continue
+            width = held.width if held is not None else self.walker.transfer.width_of(name)
+            sources = tuple(o.form for o in options_of(held)) if held is not None else ()
+            self.guesses[name] = Nothing(width, sources)
+        head = self._head((), None)
+        phis = {n: v.form for n, v in head.registers.items() if n in self.guesses and isinstance(v, Number)}
+        backs, _ = self._walk(head)
+        for name in list(self.guesses):
+            self.guesses[name] = self._first_guess(name, phis[name], backs)
+        if backs:
+            self.candidates = self._limits(phis, backs)
+            self.limit = self.candidates.pop(0) if self.candidates else ENDLESS
+        return backs
+
+    def _first_guess(self, name: str, phi: Form, backs: list[State]) -> Guess:
+        initial = self.initial[name]
+        guess = self.guesses[name]
+        assert isinstance(guess, Nothing)
+        if initial is None or isinstance(initial, Condition):
+            return guess
+        values = [state.registers.get(name) for state in backs]
+        step = self._step(phi, values, guess.width)
+        if step is not None:
+            return Stepping(initial, step)
+        return self._fallback(initial, values, guess.width)
+
+    def _step(self, phi: Form, values: list[Value | None], width: int) -> int | None:
+        steps = {wrap(subtract(v.form, phi), width) if isinstance(v, Number) else None for v in values}
+        if len(steps) != 1:
+            return None
+        (step,) = steps
+        return step.const if step is not None and step.is_constant else None
+
+    def _is_invariant(self, form: Form) -> bool:
+        return all(symbol < self.mark for symbol in form.symbols)
+
+    def _fallback(self, initial: Number | Choice, values: list[Value | None], width: int) -> Guess:
+        forms = [o.form for v in values if isinstance(v, Number | Choice) for o in options_of(v)]
+        forms += [o.form for o in options_of(initial)]
+        if any(self.engine.symbols.taint(form) for form in forms):
+            options = tuple(Option(o.form) for o in options_of(initial))
+            fits = all(self._is_invariant(form) for form in forms)
+            return Picking(options, width) if fits else Nothing(width, tuple(dict.fromkeys(forms)))
+        low, high = interval(self.engine.symbols, options_of(initial)[0].form, self.entry.facts)
+        return Ranging(low, high, width) if low <= high else Nothing(width)
+
+    # Numbers of turns
+
+    def _limits(self, phis: Mapping[str, Form], backs: list[State]) -> list[int]:
+        """Return numbers of turns that the guards at the end of the body suggest, rising."""
+        found: set[int] = set()
+        for raw in dict.fromkeys(r for state in backs for r in state.raw if r not in self.entry.raw):
+            limit = self._limit(raw, phis)
+            if limit is not None and 0 <= limit < ENDLESS:
+                found.add(limit)
+        return sorted(found)[:5]
+
+    def _limit(self, raw: Raw, phis: Mapping[str, Form]) -> int | None:
+        """Return the last turn for which a comparison at the end of the turn before can hold."""
+        relation, form = raw
+        for name, phi in phis.items():
+            guess = self.guesses[name]
+            if isinstance(guess, Stepping) and isinstance(guess.initial, Number):
+                moved = add(guess.initial.form, symbol_form(_TURN, guess.step) if guess.step else Form(0))
+                form = substitute(form, phi.terms[0][0], moved)
+        slope = form.coefficient(_TURN)
+        rest = Form(form.const, tuple((s, c) for s, c in form.terms if s != _TURN))
+        if relation == "ne" and slope > 0:
+            slope, rest = -slope, scale(rest, -1)
+        if slope >= 0 or relation == "eq":
+            return None
+        most = upper(self.engine.symbols, rest, self.entry.facts)
+        return most // -slope + (1 if relation == "ge" else 0)
+
+    # Induction
+
+    def _revise(self, backs: list[State]) -> bool:
+        """Weaken the guesses that the walk does not show; return whether there were any."""
+        revised = {n: self._revised(n, g, backs) for n, g in self.guesses.items()}
+        changed = revised != self.guesses
+        self.guesses = revised
+        if self.limit < ENDLESS and not all(self._ends(state) for state in backs):
+            self.limit = self.candidates.pop(0) if self.candidates else ENDLESS
+            changed = True
+        return changed
+
+    def _ends(self, state: State) -> bool:
+        return upper(self.engine.symbols, symbol_form(self.turn), state.facts) + 1 <= self.limit
+
+    def _revised(self, name: str, guess: Guess, backs: list[State]) -> Guess:
+        for state in backs:
+            value = state.registers.get(name)
+            guess = self._checked(guess, value, state)
+        return guess
+
+    def _checked(self, guess: Guess, value: Value | None, state: State) -> Guess:
+        if isinstance(guess, Stepping):
+            following = self._stepped(guess, shift(symbol_form(self.turn), 1))
+            same = value == following or (
+                isinstance(value, Number)
+                and isinstance(following, Number)
+                and not wrap(subtract(value.form, following.form), value.width).terms
+                and wrap(subtract(value.form, following.form), value.width).const == 0
+            )
+            return guess if same else self._fallback(guess.initial, [value], guess.initial.width)
+        if isinstance(guess, Ranging):
+            return self._widened(guess, value, state)
+        if isinstance(guess, Picking):
+            return self._picked(guess, value)
+        return self._remembered(guess, value)
+
+    def _widened(self, guess: Ranging, value: Value | None, state: State) -> Guess:
+        if not isinstance(value, Number):
+            return Nothing(guess.width)
+        if self.engine.symbols.taint(value.form):
+            return Nothing(guess.width, (value.form,))
+        low, high = interval(self.engine.symbols, value.form, state.facts)
+        if guess.low <= low and high <= guess.high:
+            return guess
+        low, high = min(low, guess.low), max(high, guess.high)
+        if guess.tries > 1:
+            low = next((t for t in (guess.low, *_LOWS) if t <= low), low)
+            high = next((t for t in (guess.high, *_HIGHS) if t >= high), high)
+        if high - low >= 1 << guess.width or guess.tries > 6:
+            return Nothing(guess.width)
+        return Ranging(low, high, guess.width, guess.tries + 1)
+
+    def _picked(self, guess: Picking, value: Value | None) -> Guess:
+        if not isinstance(value, Number | Choice):
+            return Nothing(guess.width, tuple(o.form for o in guess.options))
+        known = {o.form for o in guess.options}
+        more = [Option(o.form) for o in options_of(value) if o.form not in known]
+        options = (*guess.options, *more)
+        if len(options) > MOST_OPTIONS or not all(self._is_invariant(o.form) for o in options):
+            return Nothing(guess.width, tuple(o.form for o in options))
+        return Picking(options, guess.width)
+
+    def _remembered(self, guess: Nothing, value: Value | None) -> Guess:
+        """Keep the pointers that a number may come from."""
+        if not isinstance(value, Number | Choice):
+            return guess
+        known: frozenset[int] = frozenset().union(*(self.engine.symbols.taint(f) for f in guess.sources))
+        more = [
+            symbol_form(symbol)
+            for option in options_of(value)
+            for symbol in self.engine.symbols.taint(option.form) - known
+        ]
+        return Nothing(guess.width, (*guess.sources, *more)) if more else guess
+
+    def _give_up(self) -> None:
+        self.limit = ENDLESS
+        for name, guess in self.guesses.items():
+            if isinstance(guess, Stepping):
+                continue
+            pointers = [
+                symbol_form(s) for s, d in enumerate(self.engine.symbols.all) if d.origin is Origin.POINTER
+            ]
+            self.guesses[name] = Nothing(guess.width, tuple(pointers))
+
+    # Facts of the guard
+
+    def _keep_facts(self, backs: list[State]) -> None:
+        """Keep what every turn's end says of the next turn, if it holds in turn 0 too."""
+        kept: list[Form] = []
+        for fact in backs[0].facts.items if backs else ():
+            placed = self._next(fact)
+            if placed is None or not all(fact in each.facts.items for each in backs):
+                continue
+            if self._holds_first(placed):
+                kept.append(placed)
+        self.facts = tuple(kept)
+
+    def _next(self, fact: Form) -> Form | None:
+        """Return a fact about turn ``k - 1`` in terms of ``k``, None where it says nothing of turns."""
+        if not fact.coefficient(self.turn):
+            return None
+        if any(symbol >= self.mark and symbol != self.turn for symbol in fact.symbols):
+            return None
+        return substitute(fact, self.turn, shift(symbol_form(_TURN), -1))
+
+    def _holds_first(self, fact: Form) -> bool:
+        first = substitute(fact, _TURN, Form(0))
+        return lower(self.engine.symbols, first, self.entry.facts) >= 0
+
+    def _keep_domain(self, backs: list[State]) -> None:
+        """Turn ``k`` runs exactly where the guard of turn ``k - 1`` holds, if the guard only closes."""
+        self.domain = None
+        before = self.entry.domain
+        if before is None or len(backs) != 1 or backs[0].domain is None:
+            return
+        kept: list[Form] = []
+        for fact in backs[0].domain:
+            if fact in before:
+                continue
+            if not fact.coefficient(self.turn):
+                return
+            placed = self._next(fact)
+            if placed is None or placed.coefficient(_TURN) > 0 or not self._holds_first(placed):
+                return
+            kept.append(placed)
+        self.domain = before + tuple(kept)
+
+
+_TURN = -1
+"""Stands for the counter of the loop in facts that are not yet at a head."""
