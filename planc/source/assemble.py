@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import combinations, count
 from pathlib import Path
 from typing import TypeVar
@@ -167,8 +168,8 @@ class Assembly:
         own = list(_uses(body.items))
         for call in [*own, *(call for calls in uses.values() for call in calls)]:
             if call.name not in known:
-                cure = advice(call.name, known, "declare it under `graphs`")
-                self.report.add("PLC215", f"no sub-graph is named `{call.name}`", call.span, help=cure)
+                message = f"no sub-graph is named `{call.name}`"
+                self.report.add("PLC215", message, call.span, help=partial(advice, call.name, known))
         for circle in _circles(uses):
             for name in sorted(circle):
                 self._recursive(graphs.pop(name), circle, uses[name])

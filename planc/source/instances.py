@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from planc.diagnostics import Related, Span
 from planc.source.expressions import BROKEN, Environment, Number, kind_of
@@ -107,9 +108,9 @@ def _argument(
             _refuse(parameter, "a scalar", value.span, report)
         return known if isinstance(known, BoundScalar) else BoundScalar(value.form.name)
     if known is None and parameter.kind != "buffer":
-        numbers = [name for name, other in environment.items() if isinstance(other, int | float)]
+        numbers = (name for name, other in environment.items() if isinstance(other, int | float))
         message = f"no symbol or loop variable is named `{value.form.name}`"
-        report.add("PLC202", message, value.span, help=advice(value.form.name, numbers))
+        report.add("PLC202", message, value.span, help=partial(advice, value.form.name, numbers))
         raise Refused
     return _view(parameter, value, environment, shapes, report)
 

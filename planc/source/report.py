@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 from planc.diagnostics import CATALOGUE, Collector, Diagnostic, Fact, Related, Severity, Span
+
+Help = str | Callable[[], str]
+_ADVICE = 100
 
 
 class Report:
     """Adds diagnostics to a collector, the first of each code and place only.
 
-    One text can fail in each iteration of a loop; the first failure is the one worth reading.
+    One text can fail in each iteration of a loop; the first failure is the one worth reading. Help that
+    takes a search through all names is given as a function, and asked for only so often.
     """
 
     def __init__(self, collector: Collector) -> None:
         """Report to ``collector``."""
         self.collector = collector
         self.has_errors = False
+        self._advice = _ADVICE
         self._seen: set[tuple[str, Span | None]] = set()
 
     def add(
@@ -26,7 +31,7 @@ class Report:
         message: str,
         span: Span | None,
         *,
-        help: str = "",
+        help: Help = "",
         related: Iterable[Related] = (),
         notes: Iterable[str] = (),
         facts: Mapping[str, Fact] | None = None,
@@ -36,6 +41,9 @@ class Report:
             return
         self._seen.add((code, span))
         self.has_errors |= CATALOGUE[code].severity is Severity.ERROR
+        if not isinstance(help, str):
+            self._advice -= 1
+            help = help() if self._advice >= 0 else ""
         self.collector.add(
             Diagnostic(code, message, span, help, tuple(related), tuple(notes), dict(facts or {}))
         )

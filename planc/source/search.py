@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from planc.diagnostics import Fact
 from planc.source.expand import Frame, Instance, Scope, Turn
 from planc.source.expressions import Environment, Expression, Fault, kind_of
 from planc.source.forms import NodeIndex, PartForm, SliceForm
-from planc.source.report import Report, advice
+from planc.source.report import Help, Report, advice
 from planc.source.templates import LoopHead, NodeTemplate, Reference
 from planc.source.values import Refused
 
@@ -151,7 +152,7 @@ class Search:
     def _unknown(self, part: PartForm, scope: Scope) -> NoReturn:
         where = f" in `{scope.prefix[:-1]}`" if scope.prefix else ""
         message = f"no node is named `{part.name}`{where}"
-        cure = advice(part.name, scope.body.names)
+        cure = partial(advice, part.name, scope.body.names)
         self._refuse("PLC209", message, part.start, part.start + len(part.name), cure)
 
     def _wrong_count(self, part: PartForm, template: NodeTemplate) -> NoReturn:
@@ -179,6 +180,6 @@ class Search:
         self.report.add("PLC211", what + range_, place, notes=notes, facts=facts)
         raise Refused
 
-    def _refuse(self, code: str, message: str, start: int, end: int, help: str = "") -> NoReturn:
+    def _refuse(self, code: str, message: str, start: int, end: int, help: Help = "") -> NoReturn:
         self.report.add(code, message, self.reference.place.part(start, end), help=help)
         raise Refused

@@ -6,6 +6,7 @@ A file is validated in units (a buffer, a kernel, a node), so that one bad unit 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,7 +41,7 @@ from planc.model import (
     UseNode,
 )
 from planc.source import syntax
-from planc.source.report import Report, advice, closest
+from planc.source.report import Help, Report, advice, closest
 from planc.source.syntax import Scalar, Tree
 
 _LONG: Mapping[str, type[Form]] = {
@@ -199,11 +200,11 @@ class _Translation:
             return
         known = self._known()
         best = closest(key, known)
-        cure = advice(key, (k for k in known if k not in parent.keys), "remove it")
+        help_: Help = partial(advice, key, [k for k in known if k not in parent.keys], "remove it")
         if best in parent.keys:
-            cure = f"remove it; `{best}` stands here already"
+            help_ = f"remove it; `{best}` stands here already"
         message = f"`{key}` is not a key of {self._called(parent)}"
-        self.report.add("PLC122", message, span, help=cure, facts={"key": key, "closest": best})
+        self.report.add("PLC122", message, span, help=help_, facts={"key": key, "closest": best})
 
     def _known(self) -> list[str]:
         form = self._form()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from planc.diagnostics import Span
 from planc.source.expressions import BROKEN, Number, kind_of
@@ -40,7 +41,9 @@ class Symbols:
         for name in settings:
             if name not in self.units:
                 message = f"no symbol is named `{name}`, so it cannot be set"
-                self.report.add("PLC203", message, file, help=advice(name, self.units), facts={"name": name})
+                self.report.add(
+                    "PLC203", message, file, help=partial(advice, name, self.units), facts={"name": name}
+                )
         return {name: self.values[name] for name in self.units}
 
     def _settle(self, name: str, settings: Mapping[str, Number]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import Any
 
 from planc.diagnostics import Related, Span
 from planc.model import CopyNode, FillNode, Form, ForNode, JoinNode, RunNode, UseNode
@@ -243,7 +242,7 @@ class TemplateReader:
     # -- operations -----------------------------------------------------------------------------
 
     def _operation(self, form: Form, where: syntax.Mapping) -> tuple[Operation | None, CallText | None]:
-        readers: Mapping[type[Form], Callable[[Any, syntax.Mapping], Operation]] = {
+        readers: Mapping[type[Form], Callable[[syntax.Mapping], Operation]] = {
             RunNode: self._run,
             FillNode: self._fill,
             CopyNode: self._copy,
@@ -251,9 +250,9 @@ class TemplateReader:
         if isinstance(form, UseNode):
             return None, self._call(where.values["use"], "graph")
         read = readers.get(type(form))
-        return (None if read is None else read(form, where)), None
+        return (None if read is None else read(where)), None
 
-    def _run(self, form: RunNode, where: syntax.Mapping) -> RunText:
+    def _run(self, where: syntax.Mapping) -> RunText:
         dims = {}
         for name in _DIMS:
             value = where.values.get(name)
@@ -289,7 +288,7 @@ class TemplateReader:
         form = self.quantities.guarded(parse_view, where)
         return ViewText(form, where, where.part(form.start, form.end))
 
-    def _copy(self, form: CopyNode, where: syntax.Mapping) -> CopyText:
+    def _copy(self, where: syntax.Mapping) -> CopyText:
         value = where.values["copy"]
         if isinstance(value, syntax.Mapping):
             return CopyText(self._view(value.values["target"]), self._view(value.values["source"]))
@@ -298,7 +297,7 @@ class TemplateReader:
         target, source = (ViewText(f, value, value.part(f.start, f.end)) for f in (read.target, read.source))
         return CopyText(target, source)
 
-    def _fill(self, form: FillNode, where: syntax.Mapping) -> FillText:
+    def _fill(self, where: syntax.Mapping) -> FillText:
         value = where.values["fill"]
         if isinstance(value, syntax.Mapping):
             return self._long_fill(value)

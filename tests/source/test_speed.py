@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.source.helpers import HEAD, good
+from tests.source.helpers import HEAD, good, load
 
 
 def written_out(count: int) -> str:
@@ -41,28 +41,37 @@ def as_json(count: int) -> str:
     return json.dumps({"planc": 1, "buffers": {"u": "f32[8] inout", "v": "f32[8]"}, "nodes": nodes})
 
 
-def seconds(text: str, name: str, repeats: int) -> float:
-    """Return the least processor time of some loads; other work on the machine only adds to it."""
-    best = float("inf")
-    for _ in range(repeats):
-        began = time.process_time()
+def seconds(text: str, name: str, times: int = 1) -> float:
+    """Return the processor time of loading a text so many times."""
+    began = time.process_time()
+    for _ in range(times):
         good(text, name)
-        best = min(best, time.process_time() - began)
-    return best
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("make", [written_out, loop, instances, as_json])
 def test_ten_thousand_nodes(make: Callable[[int], str]) -> None:
+    """Ten thousand nodes against ten times a thousand, side by side: other work on the machine slows both."""
     name = "graph.json" if make is as_json else "graph.yaml"
-    large = seconds(make(10_000), name, 2)
-    assert large < 2.5
-    if large > 10 * seconds(make(1_000), name, 3) * 1.5:
-        # Once more, slowly: a busy machine can spoil one comparison.
-        assert seconds(make(10_000), name, 4) < 10 * seconds(make(1_000), name, 8) * 1.5
+    small, large = make(1_000), make(10_000)
+    rounds = []
+    while not rounds or (min(r for _, r in rounds) > 1.5 and len(rounds) < 5):
+        took = seconds(large, name)
+        rounds.append((took, took / seconds(small, name, 10)))
+    assert min(ratio for _, ratio in rounds) <= 1.5, rounds
+    assert min(took for took, _ in rounds) < 2.5, rounds
+
+
+def test_ten_thousand_mistakes() -> None:
+    text = written_out(10_000).replace("after: n", "after: m").replace("u[0]", "u[k]")
+    began = time.process_time()
+    _, found = load(text)
+    assert len(found) > 19_000
+    assert time.process_time() - began < 15
 
 
 def test_references_to_all_of_a_large_loop() -> None:
     text = loop(4_000) + "".join(
         f"  - {{join: true, after: 'a[{i}:{i + 100}], b[-1]'}}\n" for i in range(0, 1900, 10)
     )
-    assert seconds(text, "graph.yaml", 1) < 2.5
+    assert seconds(text, "graph.yaml") < 2.5

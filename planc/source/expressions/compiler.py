@@ -233,5 +233,10 @@ def _no_number(name: str, value: object, environment: Environment, start: int, e
     if value is not None:
         cure = "an expression uses symbols, loop variables and number parameters"
         return Fault("PLC137", f"`{name}` is {value}, not a number known now", start, end, cure)
-    numbers = [known for known, other in environment.items() if isinstance(other, int | float)]
-    return Fault("PLC202", f"no symbol or loop variable is named `{name}`", start, end, advice(name, numbers))
+    return Fault(
+        "PLC202",
+        f"no symbol or loop variable is named `{name}`",
+        start,
+        end,
+        lambda: advice(name, [n for n, other in environment.items() if isinstance(other, int | float)]),
+    )

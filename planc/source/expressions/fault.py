@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planc.source.report import Report
+from planc.source.report import Help, Report
 from planc.source.syntax import Text
 
 FOLLOWS = ""
@@ -22,7 +22,7 @@ BROKEN = Broken()
 class Fault(Exception):
     """A mistake in a text, from character ``start`` up to ``end``."""
 
-    def __init__(self, code: str, message: str, start: int, end: int, help: str = "") -> None:
+    def __init__(self, code: str, message: str, start: int, end: int, help: Help = "") -> None:
         """Keep what a diagnostic needs."""
         super().__init__(message)
         self.code = code

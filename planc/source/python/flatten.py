@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -138,7 +139,7 @@ class Flattening:
         for name in settings:
             if name not in found and name not in self.broken:
                 message = f"no symbol is named `{name}`, so it cannot be set"
-                cure = advice(name, found)
+                cure = partial(advice, name, found)
                 self.report.add("PLC203", message, self.graph.span, help=cure, facts={"name": name})
         return found
 
