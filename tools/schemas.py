@@ -27,7 +27,8 @@ def main() -> int:
     old = {p.name: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.json")}
     if "--check" in sys.argv[1:]:
         differing = sorted(name for name in new.keys() | old.keys() if new.get(name) != old.get(name))
-        print("\n".join(f"schemas/{name} differs from the models; run tools/schemas.py" for name in differing))
+        for name in differing:
+            print(f"schemas/{name} differs from the models; run tools/schemas.py")
         return 1 if differing else 0
     FOLDER.mkdir(exist_ok=True)
     for name, text in new.items():
