@@ -7,15 +7,20 @@ import numpy as np
 _FEW = 24
 
 
+def top_bits(mask: int, most: int) -> list[int]:
+    """Return the ``most`` greatest positions in ``mask``, rising."""
+    found: list[int] = []
+    while mask and len(found) < most:
+        top = mask.bit_length() - 1
+        found.append(top)
+        mask ^= 1 << top
+    return found[::-1]
+
+
 def bits(mask: int) -> list[int]:
     """Return the positions in ``mask``, rising."""
     if mask.bit_count() <= _FEW:
-        found = []
-        while mask:
-            top = mask.bit_length() - 1
-            found.append(top)
-            mask ^= 1 << top
-        return found[::-1]
+        return top_bits(mask, _FEW)
     data = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), dtype=np.uint8)
     positions: list[int] = np.flatnonzero(np.unpackbits(data, bitorder="little")).tolist()
     return positions

@@ -10,7 +10,7 @@ from planc.hazards.contents import check_contents
 from planc.hazards.infer import infer_order
 from planc.hazards.mend import mend
 from planc.hazards.messages import race_diagnostics
-from planc.hazards.races import Races, find_races
+from planc.hazards.races import Race, find_races
 from planc.hazards.reductions import open_reductions
 from planc.hazards.redundant import redundant_edges
 from planc.hazards.sweep import Accesses
@@ -37,31 +37,31 @@ def check_graph(
         return None
     inferred = flat.order == "inferred"
     program = infer_order(built.program) if inferred else built.program
-    races = None if inferred else _report_races(flat, program, collector)
+    races = [] if inferred else _report_races(flat, program, collector)
     collector.extend(open_reductions(flat, program))
     if not built.failed:
-        accesses = Accesses(program) if races is None else races.accesses
-        racing = set() if races is None else _racing(races)
-        collector.extend(check_contents(flat, program, accesses, racing))
+        collector.extend(check_contents(flat, program, Accesses(program), _racing(races)))
     complete = built.complete and not collector.has_errors
     return program if complete else None
 
 
-def _report_races(flat: FlatGraph, program: Program, collector: Collector) -> Races:
+def _report_races(flat: FlatGraph, program: Program, collector: Collector) -> list[Race]:
     races = find_races(program)
-    if races.count:
-        mended = races.mend()
-        mending = mend(flat, mended.edges, mended.path_test(), lambda row, texts: _edit(flat, row, texts))
-        collector.extend(race_diagnostics(flat, program, races, mending))
-    return races
+    if not races.count:
+        return []
+    listed = races.nearest()
+    mended = races.mend()
+    mending = mend(flat, mended.edges, mended.path_test(), lambda row, texts: _edit(flat, row, texts))
+    collector.extend(race_diagnostics(flat, program, listed, races.count, mending))
+    return listed
 
 
-def _racing(races: Races) -> set[tuple[int, int]]:
-    """Return the (node, buffer) pairs of the listed races."""
+def _racing(races: Sequence[Race]) -> set[tuple[int, int]]:
+    """Return the (node, buffer) pairs of races."""
     found = set()
-    for first, second in races.nearest():
-        for conflict in races.explain(first, second).conflicts:
-            found |= {(first, conflict.buffer), (second, conflict.other)}
+    for race in races:
+        for conflict in race.conflicts:
+            found |= {(race.first, conflict.buffer), (race.second, conflict.other)}
     return found
 
 

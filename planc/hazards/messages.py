@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from planc.diagnostics import Diagnostic, Fact, Related
 from planc.hazards.mend import Mending
-from planc.hazards.races import Conflict, Race, Races
+from planc.hazards.races import Conflict, Race
 from planc.hazards.references import Edge
 from planc.plan.program import NONE, EffectKind, NodeKind, Program, Provenance
 from planc.plan.regions import region_text
@@ -51,13 +51,16 @@ class _Group:
 
 
 def race_diagnostics(
-    flat: FlatGraph, program: Program, races: Races, mending: Mapping[Edge, Mending]
+    flat: FlatGraph, program: Program, races: Sequence[Race], count: int, mending: Mapping[Edge, Mending]
 ) -> list[Diagnostic]:
-    """Return PLC502 and PLC503, nearest first: one for each two texts and buffer, ``SHOWN`` at most."""
+    """Return PLC502 and PLC503, one for each two texts and buffer, ``SHOWN`` at most.
+
+    ``races`` are the listed ones, nearest first, of ``count`` in all.
+    """
     groups = _grouped(flat, races)
     writer = _Writer(flat, program, mending)
     shown = list(groups.values())[:SHOWN]
-    left = races.count - sum(g.pairs for g in shown)
+    left = count - sum(g.pairs for g in shown)
     found = []
     for place, group in enumerate(shown):
         last = place == len(shown) - 1
@@ -65,14 +68,13 @@ def race_diagnostics(
     return found
 
 
-def _grouped(flat: FlatGraph, races: Races) -> dict[object, _Group]:
+def _grouped(flat: FlatGraph, races: Sequence[Race]) -> dict[object, _Group]:
     groups: dict[object, _Group] = {}
-    for first, second in races.nearest():
-        race = races.explain(first, second)
-        texts = (flat.nodes[first].site.key, flat.nodes[second].site.key)
+    for race in races:
+        texts = (flat.nodes[race.first].site.key, flat.nodes[race.second].site.key)
         key = (texts, race.write_write, frozenset(c.buffer for c in race.conflicts))
         group = groups.setdefault(key, _Group(race))
-        group.edges.append((first, second))
+        group.edges.append((race.first, race.second))
     return groups
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planc.hazards.bitsets import bits
+from planc.hazards.bitsets import bits, top_bits
 from planc.hazards.footprints import Footprint
-from planc.hazards.sweep import Access, Accesses, Mended, Sweep, conflict
+from planc.hazards.sweep import Access, Mended, Sweep, conflict
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import EffectKind, Program
 from planc.plan.regions import Region, meet_regions, region_bytes
@@ -62,20 +62,14 @@ class Races:
         self._program = program
         self._sweep = Sweep(program)
         self._pairs: list[tuple[int, int]] = []
+        self._overlaps: dict[tuple[int, int], tuple[int, int, Region | None]] = {}
         self.count = 0
         """How many pairs of nodes race."""
         order = self._sweep.order
         for position, base, mask in self._sweep.conflicts():
             self.count += mask.bit_count()
-            earlier = bits(mask)
-            if self.count > MANY:
-                earlier = earlier[-_NEAR:]
+            earlier = bits(mask) if self.count <= MANY else top_bits(mask, _NEAR)
             self._pairs.extend((order[base + place], order[position]) for place in earlier)
-
-    @property
-    def accesses(self) -> Accesses:
-        """The accesses of the program, by node."""
-        return self._sweep.accesses
 
     def pairs(self) -> Sequence[tuple[int, int]]:
         """Return the pairs (rows), the one that is earlier in a legal order first.
@@ -84,9 +78,9 @@ class Races:
         """
         return self._pairs
 
-    def nearest(self) -> list[tuple[int, int]]:
-        """Return :meth:`pairs`, those whose nodes stand nearest to each other in the text first."""
-        return sorted(self._pairs, key=lambda p: (abs(p[1] - p[0]), max(p)))
+    def nearest(self) -> list[Race]:
+        """Return :meth:`pairs` with their reasons, those nearest to each other in the text first."""
+        return [self.explain(*p) for p in sorted(self._pairs, key=lambda p: (abs(p[1] - p[0]), max(p)))]
 
     def explain(self, first: int, second: int) -> Race:
         """Return the race of a pair with all its conflicts."""
@@ -111,7 +105,10 @@ class Races:
         if one.buffer != two.buffer:
             low, high, region = *_interval(one), one.region
         else:
-            low, high, region = self._shared(one, two)
+            key = (first.footprint, second.footprint)
+            if key not in self._overlaps:
+                self._overlaps[key] = self._shared(one, two)
+            low, high, region = self._overlaps[key]
         return Conflict(
             first.effect, second.effect, first.buffer, second.buffer, write_write, low, high, region
         )

@@ -18,11 +18,15 @@ _LISTED = 4
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The nodes that one text made in one scope: the id's base, its loop variables, rows by index."""
+    """The nodes that one text made in one scope: the id's base, its loop variables, rows by index.
+
+    ``values`` are the values of each variable, rising.
+    """
 
     base: str
     variables: tuple[str, ...]
     rows: Mapping[tuple[int, ...], int]
+    values: tuple[tuple[int, ...], ...]
 
 
 class References:
@@ -46,14 +50,14 @@ class References:
         ``implied(before, after)`` holds. None when there is no such text.
         """
         prefixes = {self._relative(before, after) for before, after in edges}
-        sources = [self._source(before) for before, _ in edges]
-        known = [s for s in sources if s is not None]
-        if len(prefixes) != 1 or None in prefixes or len(known) != len(sources):
+        before, after = next(iter(edges))
+        source = self._source(before)
+        if len(prefixes) != 1 or None in prefixes or source is None:
             return None
-        prefix = prefixes.pop()
-        for indices in self._candidates(edges, known):
+        prefix = prefixes.pop() or ""
+        for indices in self._candidates(edges, source, self._same_loops(before, after)):
             if self._right(indices, edges, implied):
-                return tuple(_reference(prefix or "", known[0].base, parts) for parts in indices)
+                return tuple(_reference(prefix, source.base, parts) for parts in indices)
         return None
 
     def _relative(self, before: int, after: int) -> str | None:
@@ -69,12 +73,11 @@ class References:
         return self._sources[key]
 
     def _candidates(
-        self, edges: Collection[Edge], sources: Sequence[_Source]
+        self, edges: Collection[Edge], source: _Source, same: Collection[str]
     ) -> Iterator[Sequence[tuple[str, ...]]]:
         """Yield lists of index texts to try, one list entry for each reference."""
-        variables = sources[0].variables
-        same = self._same_loops(*next(iter(edges)))
-        axes = [_axis(variable, edges, self._nodes, sources, same) for variable in variables]
+        variables = source.variables
+        axes = [_axis(place, edges, self._nodes, source, same) for place in range(len(variables))]
         yield from ([parts] for parts in product(*axes))
         targets = {after for _, after in edges}
         if len(targets) == 1 and len(edges) <= _LISTED and not _loops(self._nodes[next(iter(targets))]):
@@ -154,30 +157,30 @@ def _read_source(nodes: Sequence[FlatNode], rows: Sequence[int]) -> _Source | No
         if not all(v in values for v in variables):
             return None
         table[tuple(values[v] for v in variables)] = row
-    return _Source(match[1], variables, table) if len(table) == len(rows) else None
+    values_of = tuple(tuple(sorted({key[place] for key in table})) for place in range(len(variables)))
+    return _Source(match[1], variables, table, values_of) if len(table) == len(rows) else None
 
 
 def _axis(
-    variable: str,
+    place: int,
     edges: Collection[Edge],
     nodes: Sequence[FlatNode],
-    sources: Sequence[_Source],
+    source: _Source,
     same: Collection[str],
 ) -> list[str]:
     """Return the index texts to try in one loop variable of the source: `t-1`, `-1`, `3`, `:`."""
+    variable, known = source.variables[place], source.values[place]
     pairs = [(_loops(nodes[before])[variable], _loops(nodes[after])) for before, after in edges]
     values = {value for value, _ in pairs}
-    place = sources[0].variables.index(variable)
-    known = {key[place] for s in sources for key in s.rows}
     constant = next(iter(values)) if len(values) == 1 else None
     found = []
     if constant is not None and variable not in same:
-        found.append("-1" if constant == max(known) > 0 else str(constant))
+        found.append("-1" if constant == known[-1] > 0 else str(constant))
     lags = {target[variable] - value if variable in target else None for value, target in pairs}
     lag = lags.pop()
     if not lags and lag is not None:
         found.append(_lag(variable, lag))
-    if constant == min(known) and variable in same:
+    if constant == known[0] and variable in same:
         found.append(str(constant))
     return [*found, ":"]
 
@@ -194,7 +197,7 @@ def _named(
     """Return the rows that the index texts name for a target; None where the reference would be an error."""
     choices: list[tuple[int, ...]] = [()]
     for place, (variable, part) in enumerate(zip(source.variables, parts, strict=True)):
-        known = sorted({key[place] for key in source.rows})
+        known = source.values[place]
         values = _values(variable, part, target, known)
         if values is None:
             return None
