@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from planc.plan.program import EdgeType, Image
+from planc.plan.program import Image
 from planc.runtime.device import Instance, Job, Octets
 from planc.runtime.devices import check_options
 from planc.runtime.driven import DrivenInstance
-from planc.runtime.driver import (
-    DriverFailure,
-    DriverNode,
-    DriverNodeKind,
-    EmptyNode,
-    Handle,
-    KernelNode,
-    MemcpyNode,
-    MemsetNode,
-)
+from planc.runtime.driver import ADD_CALLS, EDGES_CALL, SET_CALLS, DriverFailure, DriverNodeKind, Handle
 from planc.runtime.failures import NO_DRIVER, open_error
+from planc.runtime.loops import ENTRIES, ENTRY_VERSION, graph_loop
+from planc.runtime.nodes import Handles, Indices, NodeTables
 
 _DEFAULT_SHARED = 48 * 1024  # what a block may have without asking (programming guide, "Shared memory")
 
@@ -66,6 +58,14 @@ class PrimaryContext:
         minor = self.attribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.architecture = f"sm_{major}{minor}"
         self.max_pitch = self.attribute(attribute.CU_DEVICE_ATTRIBUTE_MAX_PITCH)
+        self.loop = graph_loop(tuple(map(self._entry, ENTRIES)))
+
+    def _entry(self, name: str) -> int:
+        """Return the address of a driver function (cuGetProcAddress)."""
+        address, _ = self.call("cuGetProcAddress", name.encode(), ENTRY_VERSION, 0)
+        if not address:
+            raise DriverFailure("cuGetProcAddress", "CUDA_ERROR_NOT_FOUND", f"the driver has no {name}")
+        return int(address)
 
     def attribute(self, which: Any) -> int:
         """Return an attribute of the device."""
@@ -78,13 +78,14 @@ class PrimaryContext:
             raise self.failure(name, status)
         return values[0] if len(values) == 1 else tuple(values)
 
-    def failure(self, name: str, status: Any, handle: Handle = None) -> DriverFailure:
+    def failure(
+        self, name: str, status: Any, *, handle: Handle = None, index: int | None = None
+    ) -> DriverFailure:
         """Return the failure for a status, and note it where it costs the context."""
-        text = self.api.cuGetErrorString(status)[1] or b""
-        known = self.api.CUresult(int(status)).name
-        failure = DriverFailure(
-            name, known, text.decode() if isinstance(text, bytes) else text, handle=handle
-        )
+        result = self.api.CUresult(int(status))
+        text = self.api.cuGetErrorString(result)[1] or b""
+        words = text.decode() if isinstance(text, bytes) else text
+        failure = DriverFailure(name, result.name, words, handle=handle, index=index)
         if failure.sticky:
             self.dead = failure
         return failure
@@ -256,23 +257,16 @@ class CudaDriver:
         """Destroy a graph."""
         self._call("cuGraphDestroy", graph)
 
-    def add_node(self, graph: Handle, node: DriverNode) -> Handle:
-        """Add a node without edges."""
-        return ADD[node.kind](self, graph, node)
-
-    def add_edges(
-        self, graph: Handle, before: Sequence[Handle], after: Sequence[Handle], types: Sequence[int]
-    ) -> None:
-        """Add all edges in one call (cuGraphAddDependencies)."""
-        data = None if not any(types) else [self._edge_data(kind) for kind in types]
-        self._call("cuGraphAddDependencies", graph, list(before), list(after), data, len(before))
-
-    def _edge_data(self, kind: int) -> Any:
-        data = self._api.CUgraphEdgeData()
-        if kind == EdgeType.PROGRAMMATIC:
-            data.type = int(self._api.CUgraphDependencyType.CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
-            data.from_port = int(self._api.CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC)
-        return data
+    def add_nodes(self, graph: Handle, tables: NodeTables) -> Handles:
+        """Add all nodes with their edges in one loop (:mod:`planc.runtime.loops`)."""
+        handles = np.zeros(len(tables.kinds), np.uint64)
+        loop = self._context.loop
+        status, index = loop.add(int(graph), int(self._context.handle), tables, handles)
+        if status:
+            row = index if index < len(handles) else None
+            call = EDGES_CALL if row is None else ADD_CALLS[DriverNodeKind(int(tables.kinds[row]))]
+            raise self._context.failure(call, status, index=row)
+        return handles
 
     def instantiate(self, graph: Handle) -> Handle:
         """Make an executable graph; a failure names the node where the driver does."""
@@ -280,7 +274,9 @@ class CudaDriver:
         status, executable = self._api.cuGraphInstantiateWithParams(graph, parameters)
         if int(status):
             node = parameters.hErrNode_out
-            raise self._context.failure("cuGraphInstantiateWithParams", status, node if int(node) else None)
+            raise self._context.failure(
+                "cuGraphInstantiateWithParams", status, handle=node if int(node) else None
+            )
         return executable
 
     def destroy_executable(self, executable: Handle) -> None:
@@ -291,92 +287,15 @@ class CudaDriver:
         """Upload an executable graph."""
         self._call("cuGraphUpload", executable, stream)
 
-    def set_node(self, executable: Handle, handle: Handle, node: DriverNode) -> None:
-        """Give a node new parameters for future launches."""
-        SET[node.kind](self, executable, handle, node)
+    def set_nodes(self, executable: Handle, handles: Handles, tables: NodeTables, indices: Indices) -> None:
+        """Give nodes new parameters in one loop."""
+        context = int(self._context.handle)
+        status, place = self._context.loop.set(int(executable), context, tables, handles, indices)
+        if status:
+            row = int(indices[place])
+            call = SET_CALLS[DriverNodeKind(int(tables.kinds[row]))]
+            raise self._context.failure(call, status, index=row)
 
     def launch(self, executable: Handle, stream: Handle) -> None:
         """Launch."""
         self._call("cuGraphLaunch", executable, stream)
-
-    def kernel(self, node: KernelNode) -> Any:
-        """Return CUDA_KERNEL_NODE_PARAMS; the driver reads the arguments during the call that takes it."""
-        made = self._api.CUDA_KERNEL_NODE_PARAMS()
-        made.func = node.function
-        made.gridDimX, made.gridDimY, made.gridDimZ = node.grid
-        made.blockDimX, made.blockDimY, made.blockDimZ = node.block
-        made.sharedMemBytes = node.shared
-        made.kernelParams = node.parameters
-        return made
-
-    def memset(self, node: MemsetNode) -> Any:
-        """Return CUDA_MEMSET_NODE_PARAMS."""
-        made = self._api.CUDA_MEMSET_NODE_PARAMS()
-        made.dst = self._api.CUdeviceptr(node.address)
-        made.value, made.elementSize = node.value, node.item
-        made.width, made.height, made.pitch = node.width, node.height, node.pitch
-        return made
-
-    def memcpy(self, node: MemcpyNode) -> Any:
-        """Return CUDA_MEMCPY3D between device pointers."""
-        made = self._api.CUDA_MEMCPY3D()
-        made.srcMemoryType = made.dstMemoryType = self._api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-        made.srcDevice = self._api.CUdeviceptr(node.source)
-        made.dstDevice = self._api.CUdeviceptr(node.target)
-        made.srcPitch, made.srcHeight = node.source_pitch, node.source_rows
-        made.dstPitch, made.dstHeight = node.target_pitch, node.target_rows
-        made.WidthInBytes, made.Height, made.Depth = node.width, node.height, node.depth
-        return made
-
-    def call_on_context(self, name: str, *arguments: Any) -> Any:
-        """Make a call whose last argument is the context of a node."""
-        return self._call(name, *arguments, self._context.handle)
-
-    def call_plain(self, name: str, *arguments: Any) -> Any:
-        """Make a call."""
-        return self._call(name, *arguments)
-
-
-def _add_kernel(driver: CudaDriver, graph: Handle, node: Any) -> Handle:
-    return driver.call_plain("cuGraphAddKernelNode", graph, None, 0, driver.kernel(node))
-
-
-def _add_memset(driver: CudaDriver, graph: Handle, node: Any) -> Handle:
-    return driver.call_on_context("cuGraphAddMemsetNode", graph, None, 0, driver.memset(node))
-
-
-def _add_memcpy(driver: CudaDriver, graph: Handle, node: Any) -> Handle:
-    return driver.call_on_context("cuGraphAddMemcpyNode", graph, None, 0, driver.memcpy(node))
-
-
-def _add_empty(driver: CudaDriver, graph: Handle, node: EmptyNode) -> Handle:
-    return driver.call_plain("cuGraphAddEmptyNode", graph, None, 0)
-
-
-def _set_kernel(driver: CudaDriver, executable: Handle, handle: Handle, node: Any) -> None:
-    driver.call_plain("cuGraphExecKernelNodeSetParams", executable, handle, driver.kernel(node))
-
-
-def _set_memset(driver: CudaDriver, executable: Handle, handle: Handle, node: Any) -> None:
-    driver.call_on_context("cuGraphExecMemsetNodeSetParams", executable, handle, driver.memset(node))
-
-
-def _set_memcpy(driver: CudaDriver, executable: Handle, handle: Handle, node: Any) -> None:
-    driver.call_on_context("cuGraphExecMemcpyNodeSetParams", executable, handle, driver.memcpy(node))
-
-
-ADD: Mapping[DriverNodeKind, Callable[[CudaDriver, Handle, Any], Handle]] = MappingProxyType(
-    {
-        DriverNodeKind.KERNEL: _add_kernel,
-        DriverNodeKind.MEMSET: _add_memset,
-        DriverNodeKind.MEMCPY: _add_memcpy,
-        DriverNodeKind.EMPTY: _add_empty,
-    }
-)
-SET: Mapping[DriverNodeKind, Callable[[CudaDriver, Handle, Handle, Any], None]] = MappingProxyType(
-    {
-        DriverNodeKind.KERNEL: _set_kernel,
-        DriverNodeKind.MEMSET: _set_memset,
-        DriverNodeKind.MEMCPY: _set_memcpy,
-    }
-)

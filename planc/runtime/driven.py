@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from planc.plan.program import Buffer, Bytes, NodeKind, Role, Schedule
-from planc.runtime.built import build_graph, destroy
+from planc.plan.program import Buffer, Bytes, Role, Schedule
+from planc.runtime.built import build_graph, destroy, naming
 from planc.runtime.device import Job, Octets, Tensor
-from planc.runtime.driver import Driver, DriverFailure, EmptyNode, MemcpyNode
+from planc.runtime.driver import Driver, DriverFailure, DriverNodeKind
 from planc.runtime.failures import broken_error, device_error, lost_error
 from planc.runtime.flight import Flight
 from planc.runtime.images import Architecture, schedule_for, targets_of
@@ -21,6 +21,7 @@ from planc.runtime.layout import blocks
 from planc.runtime.links import ArgumentBlob, Links
 from planc.runtime.lowering import Lowering
 from planc.runtime.modules import load_modules
+from planc.runtime.nodes import Indices
 
 _REJECTED = frozenset(
     {"CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"}
@@ -64,8 +65,9 @@ class DrivenInstance:
         self._owners: dict[int, Tensor] = {}
         self._blob = ArgumentBlob(program)
         self._blob.relocate(np.arange(len(program.relocations)), self._addresses)
-        self._lowering = Lowering(program, loaded.functions, self._addresses, self._blob, driver.max_pitch)
-        self._built = build_graph(driver, self.schedule, self._lowering)
+        functions, pitch = loaded.functions, driver.max_pitch
+        self._lowering = Lowering(program, self.schedule, functions, self._addresses, self._blob, pitch)
+        self._built = build_graph(driver, self._lowering.tables)
         self._undo.append(lambda: destroy(driver, self._built))
         driver.upload_graph(self._built.executable, self._stream)
         driver.synchronize(self._stream)
@@ -155,6 +157,7 @@ class DrivenInstance:
     def _point(self, buffers: Sequence[int], addresses: Sequence[int]) -> None:
         self._addresses[list(buffers)] = np.array(addresses, np.uint64)
         self._blob.relocate(self._links.relocations(buffers), self._addresses)
+        self._lowering.point(self._addresses)
 
     def _hold(self, row: int, tensor: Tensor | None) -> None:
         """Hold a tensor; the one that it replaces until the launches so far are complete."""
@@ -190,42 +193,33 @@ class DrivenInstance:
         self, nodes: Sequence[int], change: Callable[[], None], restore: Callable[[], None]
     ) -> None:
         """Change the tables and bring these nodes in line; on failure, both are as before."""
-        change()
-        touched: list[int] = []
+        indices = self._lowering.tables.indices(nodes)
+        reached = indices[:0]
         try:
-            if any(map(self._needs_rebuild, nodes)) or not self._set_nodes(nodes, touched):
+            change()
+            if self._lowering.rigid[indices].any():
+                self._rebuild()
+                return
+            reached = indices
+            if not self._set_nodes(indices):
                 self._rebuild()
         except BaseException as error:
             restore()
-            self._roll_back(touched, error)
+            self._roll_back(reached, error)
             raise
 
-    def _needs_rebuild(self, row: int) -> bool:
-        """Whether a node is a copy of more than one dimension, which no executable graph can patch."""
-        if self._program.nodes["kind"][row] != NodeKind.COPY:
-            return False
-        return any(isinstance(n, MemcpyNode) and not n.patchable for n in self._lowering.nodes(row))
-
-    def _set_nodes(self, nodes: Sequence[int], touched: list[int]) -> bool:
+    def _set_nodes(self, indices: Indices) -> bool:
         """Patch nodes of the executable graph; False where the driver rejects a fill's or copy's pointer."""
-        for row in nodes:
-            touched.append(row)
-            try:
-                self._set_node(row)
-            except DriverFailure as failure:
-                failure.node = row
-                kernel = self._program.nodes["kind"][row] == NodeKind.KERNEL
-                if kernel or failure.error not in _REJECTED:
-                    raise
-                return False
+        tables = self._lowering.tables
+        try:
+            with naming(tables):
+                self._driver.set_nodes(self._built.executable, self._built.handles, tables, indices)
+        except DriverFailure as failure:
+            kernel = failure.index is None or tables.kinds[failure.index] == DriverNodeKind.KERNEL
+            if kernel or failure.error not in _REJECTED:
+                raise
+            return False
         return True
-
-    def _set_node(self, row: int) -> None:
-        handles = self._built.nodes[row]
-        for handle, node in zip(handles, self._lowering.nodes(row), strict=True):
-            if isinstance(node, EmptyNode):
-                continue
-            self._driver.set_node(self._built.executable, handle, node)
 
     def _rebuild(self) -> None:
         """Build the graph anew with the tables as they are, then let the old one go.
@@ -233,17 +227,18 @@ class DrivenInstance:
         The driver frees an executable graph that is in flight when its launches are complete.
         """
         old = self._built
-        built = build_graph(self._driver, self.schedule, self._lowering)
+        built = build_graph(self._driver, self._lowering.tables)
         self._built = built
         with suppress(DriverFailure):  # the new graph is in force; a loss of the context shows in `dead`
             destroy(self._driver, old)
 
-    def _roll_back(self, touched: Sequence[int], error: BaseException) -> None:
+    def _roll_back(self, indices: Indices, error: BaseException) -> None:
+        """Give these nodes the old parameters again, whether or not they had got new ones."""
         if self._driver.dead is not None:
             return
+        built, tables = self._built, self._lowering.tables
         try:
-            for row in touched:
-                self._set_node(row)
+            self._driver.set_nodes(built.executable, built.handles, tables, indices)
         except DriverFailure as failure:
             self._lost = error if isinstance(error, DriverFailure) else failure
 

@@ -6,14 +6,17 @@ Names and rules are those of the CUDA driver API (sections "Graph Management", "
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from planc.plan.program import Image
 from planc.runtime.device import Octets
+
+if TYPE_CHECKING:
+    from planc.runtime.nodes import Handles, Indices, NodeTables
 
 Handle = Any
 
@@ -56,16 +59,19 @@ ABSENT = frozenset(
 class DriverFailure(Exception):
     """A driver call that did not succeed. ``node`` is the program's node, once somebody knows it.
 
-    ``handle`` is the driver's own node where the call named one.
+    ``handle`` is the driver's own node where the call named one, ``index`` its row in the tables.
     """
 
-    def __init__(self, call: str, error: str, text: str, *, handle: Handle = None) -> None:
+    def __init__(
+        self, call: str, error: str, text: str, *, handle: Handle = None, index: int | None = None
+    ) -> None:
         """Keep the name of the call, the name of the error and the driver's words for it."""
         super().__init__(f"{call}: {error}: {text}")
         self.call = call
         self.error = error
         self.text = text
         self.handle = handle
+        self.index = index
         self.node: int | None = None
 
     @property
@@ -83,64 +89,24 @@ class DriverNodeKind(IntEnum):
     EMPTY = 4
 
 
-@dataclass(frozen=True, slots=True)
-class KernelNode:
-    """A launch. ``parameters`` is the address of an array of ``count`` pointers to the arguments."""
-
-    function: Handle
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared: int
-    parameters: int
-    count: int
-    kind: DriverNodeKind = DriverNodeKind.KERNEL
-
-
-@dataclass(frozen=True, slots=True)
-class MemsetNode:
-    """``height`` rows of ``width`` items, ``pitch`` bytes apart (CUDA_MEMSET_NODE_PARAMS)."""
-
-    address: int
-    value: int
-    item: int
-    width: int
-    height: int
-    pitch: int
-    kind: DriverNodeKind = DriverNodeKind.MEMSET
-
-
-@dataclass(frozen=True, slots=True)
-class MemcpyNode:
-    """``depth`` planes of ``height`` rows of ``width`` bytes (CUDA_MEMCPY3D).
-
-    Rows are ``*_pitch`` bytes apart, planes ``*_pitch * *_rows``.
-    """
-
-    target: int
-    source: int
-    width: int
-    height: int
-    depth: int
-    target_pitch: int
-    target_rows: int
-    source_pitch: int
-    source_rows: int
-    kind: DriverNodeKind = DriverNodeKind.MEMCPY
-
-    @property
-    def patchable(self) -> bool:
-        """Whether an executable graph takes new pointers: one dimension (cuGraphExecMemcpyNodeSetParams)."""
-        return self.height == self.depth == 1
-
-
-@dataclass(frozen=True, slots=True)
-class EmptyNode:
-    """Nothing but its edges."""
-
-    kind: DriverNodeKind = DriverNodeKind.EMPTY
-
-
-DriverNode = KernelNode | MemsetNode | MemcpyNode | EmptyNode
+ADD_CALLS: Mapping[DriverNodeKind, str] = MappingProxyType(
+    {
+        DriverNodeKind.KERNEL: "cuGraphAddKernelNode",
+        DriverNodeKind.MEMSET: "cuGraphAddMemsetNode",
+        DriverNodeKind.MEMCPY: "cuGraphAddMemcpyNode",
+        DriverNodeKind.EMPTY: "cuGraphAddEmptyNode",
+    }
+)
+"""The call that adds a node of each kind."""
+SET_CALLS: Mapping[DriverNodeKind, str] = MappingProxyType(
+    {
+        DriverNodeKind.KERNEL: "cuGraphExecKernelNodeSetParams",
+        DriverNodeKind.MEMSET: "cuGraphExecMemsetNodeSetParams",
+        DriverNodeKind.MEMCPY: "cuGraphExecMemcpyNodeSetParams",
+    }
+)
+"""The call that gives a node of an executable graph new parameters; an empty node has none."""
+EDGES_CALL = "cuGraphAddDependencies"
 
 
 class Driver(Protocol):
@@ -248,14 +214,11 @@ class Driver(Protocol):
         """Destroy a graph."""
         ...
 
-    def add_node(self, graph: Handle, node: DriverNode) -> Handle:
-        """Add a node without edges."""
-        ...
+    def add_nodes(self, graph: Handle, tables: NodeTables) -> Handles:
+        """Add all nodes with their edges, in the order of the tables; return their handles (uint64).
 
-    def add_edges(
-        self, graph: Handle, before: Sequence[Handle], after: Sequence[Handle], types: Sequence[int]
-    ) -> None:
-        """Add edges, each of an :class:`planc.plan.program.EdgeType`."""
+        A failure has the ``index`` of the node, or none where the edges that come last were refused.
+        """
         ...
 
     def instantiate(self, graph: Handle) -> Handle:
@@ -270,8 +233,11 @@ class Driver(Protocol):
         """Bring an executable graph to the device before its first launch."""
         ...
 
-    def set_node(self, executable: Handle, handle: Handle, node: DriverNode) -> None:
-        """Give a node of an executable graph new parameters, for future launches."""
+    def set_nodes(self, executable: Handle, handles: Handles, tables: NodeTables, indices: Indices) -> None:
+        """Give these nodes of an executable graph the parameters in the tables, for future launches.
+
+        They go in order; a failure has the ``index`` of the first that was refused.
+        """
         ...
 
     def launch(self, executable: Handle, stream: Handle) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import ctypes
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
+
+import numpy as np
 
 from planc.plan.program import EdgeType
-from planc.runtime.driver import (
-    DriverNode,
-    DriverNodeKind,
-    Handle,
-    KernelNode,
-    MemcpyNode,
-    MemsetNode,
-)
+from planc.runtime.driver import ADD_CALLS, EDGES_CALL, SET_CALLS, DriverFailure, Handle
 from planc.runtime.fake_memory import EXECUTE, fault
+from planc.runtime.fake_nodes import DriverNode, KernelNode, MemcpyNode, MemsetNode, node_at
 from planc.runtime.fake_resources import FakeResources
+from planc.runtime.nodes import Handles, Indices, NodeTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +63,30 @@ class FakeDriver(FakeResources):
         for node in self._drop("cuGraphDestroy", "graph", graph).nodes:
             del self._handles[node]
 
-    def add_node(self, graph: Handle, node: DriverNode) -> Handle:
+    def add_nodes(self, graph: Handle, tables: NodeTables) -> Handles:
+        """Add each node behind the nodes it depends on, then the late edges in one call."""
+        edges, firsts = tables.edges, tables.edges.firsts.tolist()
+        handles = np.zeros(len(tables.kinds), np.uint64)
+        for index in range(len(handles)):
+            befores = handles[edges.befores[firsts[index] : firsts[index + 1]]].tolist()
+            with _at(index):
+                handles[index] = self._add_node(graph, node_at(tables, index), befores)
+        if len(edges.late_before):
+            ends = (handles[edges.late_before].tolist(), handles[edges.late_after].tolist())
+            self._add_edges(graph, *ends, edges.late_data["type"].tolist())
+        return handles
+
+    def _add_node(self, graph: Handle, node: DriverNode, befores: Sequence[int]) -> int:
         """Add a node whose parameters a driver would take."""
-        call = ADD[node.kind]
+        call = ADD_CALLS[node.kind]
         self._enter(call)
         target = self._get(call, "graph", graph)
         self._checked(call, node)
+        for before in befores:
+            self._get(call, "node", before)
         handle = self._new("node", graph)
         target.nodes[handle] = node
+        target.edges.update({(before, handle): int(EdgeType.FULL) for before in befores})
         if isinstance(node, KernelNode):
             target.captured[handle] = self._captured(node)
         return handle
@@ -91,17 +104,17 @@ class FakeDriver(FakeResources):
         arguments = tuple(ctypes.string_at(p, size) for p, size in zip(pointers, sizes, strict=False))
         return FakeLaunch(symbol, node.grid, node.block, node.shared, arguments)
 
-    def add_edges(
-        self, graph: Handle, before: Sequence[Handle], after: Sequence[Handle], types: Sequence[int]
+    def _add_edges(
+        self, graph: Handle, before: Sequence[int], after: Sequence[int], types: Sequence[int]
     ) -> None:
         """Add edges between nodes of the graph, each once."""
-        self._enter("cuGraphAddDependencies")
-        target = self._get("cuGraphAddDependencies", "graph", graph)
+        self._enter(EDGES_CALL)
+        target = self._get(EDGES_CALL, "graph", graph)
         for edge, kind in zip(zip(before, after, strict=True), types, strict=True):
             kernels = all(isinstance(target.nodes.get(end), KernelNode) for end in edge)
             known = all(end in target.nodes for end in edge) and edge not in target.edges
             if not known or (kind == EdgeType.PROGRAMMATIC and not kernels):
-                self._fail("cuGraphAddDependencies", "CUDA_ERROR_INVALID_VALUE", f"edge {edge}")
+                self._fail(EDGES_CALL, "CUDA_ERROR_INVALID_VALUE", f"edge {edge}")
             target.edges[edge] = kind
 
     def instantiate(self, graph: Handle) -> Handle:
@@ -140,9 +153,14 @@ class FakeDriver(FakeResources):
         self._enter("cuGraphUpload")
         self._get("cuGraphUpload", "executable", executable)
 
-    def set_node(self, executable: Handle, handle: Handle, node: DriverNode) -> None:
-        """Change a node of an executable graph within the driver's rules."""
-        call = SET[node.kind]
+    def set_nodes(self, executable: Handle, handles: Handles, tables: NodeTables, indices: Indices) -> None:
+        """Change nodes of an executable graph within the driver's rules."""
+        for index in indices.tolist():
+            with _at(index):
+                self._set_node(executable, int(handles[index]), node_at(tables, index))
+
+    def _set_node(self, executable: Handle, handle: int, node: DriverNode) -> None:
+        call = SET_CALLS[node.kind]
         self._enter(call)
         target = self._get(call, "executable", executable)
         self._get(call, "node", handle)
@@ -178,18 +196,11 @@ def _may_become(old: DriverNode, new: DriverNode) -> bool:
     return isinstance(old, KernelNode) and isinstance(new, KernelNode)
 
 
-ADD: Mapping[DriverNodeKind, str] = MappingProxyType(
-    {
-        DriverNodeKind.KERNEL: "cuGraphAddKernelNode",
-        DriverNodeKind.MEMSET: "cuGraphAddMemsetNode",
-        DriverNodeKind.MEMCPY: "cuGraphAddMemcpyNode",
-        DriverNodeKind.EMPTY: "cuGraphAddEmptyNode",
-    }
-)
-SET: Mapping[DriverNodeKind, str] = MappingProxyType(
-    {
-        DriverNodeKind.KERNEL: "cuGraphExecKernelNodeSetParams",
-        DriverNodeKind.MEMSET: "cuGraphExecMemsetNodeSetParams",
-        DriverNodeKind.MEMCPY: "cuGraphExecMemcpyNodeSetParams",
-    }
-)
+@contextmanager
+def _at(index: int) -> Iterator[None]:
+    """Tell a failure which node of the tables it is about."""
+    try:
+        yield
+    except DriverFailure as failure:
+        failure.index = index
+        raise

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planc.runtime.device import Octets
-from planc.runtime.driver import DriverFailure, DriverNode, DriverNodeKind, MemcpyNode, MemsetNode
+from planc.runtime.driver import DriverFailure, DriverNodeKind
+from planc.runtime.fake_nodes import DriverNode, MemcpyNode, MemsetNode
 
 _BASE, _ALIGN, _GAP = 0x7F00_0000_0000, 512, 1 << 20
 
@@ -67,7 +68,7 @@ class FakeMemory:
 
 def _memset(memory: FakeMemory, node: Any) -> None:
     """Set rows; only the bytes between rows may lie outside what is set, not outside the allocation."""
-    view = _rows(memory, "memset", node.address, node.width * node.item, (node.height, node.pitch))
+    view = _rows(memory, "memset", node.target, node.width * node.item, (node.height, node.pitch))
     items = np.frombuffer(int(node.value).to_bytes(node.item, "little"), np.uint8)
     view[...] = np.tile(items, node.width)
 
@@ -109,8 +110,8 @@ def _memset_fault(node: MemsetNode) -> str:
         return f"elementSize {node.item}"
     if node.width < 1 or node.height < 1:
         return "a width or height of zero"
-    if node.address % node.item or (node.height > 1 and (node.pitch % node.item or node.pitch < row)):
-        return f"address {node.address:#x} or pitch {node.pitch} against items of {node.item}"
+    if node.target % node.item or (node.height > 1 and (node.pitch % node.item or node.pitch < row)):
+        return f"address {node.target:#x} or pitch {node.pitch} against items of {node.item}"
     return ""
 
 

@@ -90,25 +90,31 @@ class ArgumentBlob:
 
     def __init__(self, program: Program) -> None:
         """Copy the blob and compute the pointers."""
-        self.octets = np.frombuffer(bytes(program.arguments), np.uint8).copy()
+        arguments = np.frombuffer(program.arguments, np.uint8)
+        self._words = np.zeros(-(-len(arguments) // _WORD), np.int64)
+        self.octets = self._words.view(np.uint8)[: len(arguments)]
+        self.octets[:] = arguments
         self._program = program
         self._firsts, self.pointers = self._table()
 
     def _table(self) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
         functions, ops = self._program.functions, self._program.kernel_ops
         counts = np.array([len(f.parameters) for f in functions], np.intp)
-        offsets = [np.array([p.offset for p in f.parameters], np.uint64) for f in functions]
-        per_op = counts[ops["function"]] if len(ops) else np.empty(0, np.intp)
+        offsets = np.array([p.offset for f in functions for p in f.parameters], np.uint64)
+        called = ops["function"].astype(np.intp)
+        per_op = counts[called]
         firsts = np.concatenate([np.zeros(1, np.intp), np.cumsum(per_op)])
-        flat = [offsets[f] for f in ops["function"]]
-        table = np.concatenate([*flat, np.empty(0, np.uint64)])
+        # Where the offsets of each op's function start, counted from the op's own place in the table.
+        shifts = (np.cumsum(counts) - counts)[called] - firsts[:-1]
+        table = offsets[np.repeat(shifts, per_op) + np.arange(firsts[-1])]
         table += np.repeat(ops["args_offset"], per_op) + np.uint64(self.octets.ctypes.data)
         return firsts, table
 
-    def parameters(self, op: int) -> tuple[int, int]:
-        """Return (address of the array of pointers, how many) of a kernel op."""
-        first, last = int(self._firsts[op]), int(self._firsts[op + 1])
-        return self.pointers.ctypes.data + self.pointers.itemsize * first, last - first
+    def pointer_arrays(self, ops: Rows) -> tuple[NDArray[np.uint64], Rows]:
+        """Return (address of the array of pointers, how many) of each of these kernel ops."""
+        step = np.uint64(self.pointers.itemsize)
+        starts = np.uint64(self.pointers.ctypes.data) + self._firsts[ops].astype(np.uint64) * step
+        return starts, self._firsts[ops + 1] - self._firsts[ops]
 
     def arguments(self, op: int) -> bytes:
         """Return the arguments of a kernel op, packed as its parameters lie."""
@@ -120,7 +126,11 @@ class ArgumentBlob:
         """Write the addresses of buffers to these relocations (addresses by buffer row)."""
         table = self._program.relocations[rows]
         values = addresses[table["buffer"]].view(np.int64) + table["addend"]
-        self._store(table["offset"], values.astype("<i8").view(np.uint8).reshape(-1, _WORD))
+        offsets = table["offset"]
+        if (offsets % _WORD).any():  # a pointer within a packed structure
+            self._store(offsets, values.astype("<i8").view(np.uint8).reshape(-1, _WORD))
+        else:
+            self._words[(offsets // _WORD).astype(np.intp)] = values
 
     def patch(self, rows: Rows, value: bytes) -> None:
         """Write the bytes of a slot to these patches."""
@@ -135,9 +145,9 @@ class ArgumentBlob:
 
 def default_values(program: Program) -> Mapping[int, bytes]:
     """Return the bytes that each slot has in the blob as compiled, where a patch shows them."""
-    arguments = program.arguments
-    found: dict[int, bytes] = {}
-    for row in program.patches:
-        start, size = int(row["offset"]), int(row["size"])
-        found.setdefault(int(row["slot"]), bytes(arguments[start : start + size]))
-    return found
+    arguments, patches = program.arguments, program.patches
+    slots, first = np.unique(patches["slot"], return_index=True)
+    starts = patches["offset"][first]
+    ends = starts + patches["size"][first]
+    places = zip(slots.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    return {slot: bytes(arguments[start:end]) for slot, start, end in places}

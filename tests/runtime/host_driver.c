@@ -1,16 +1,21 @@
 /* A libcuda.so.1 made of host memory, so that the path through cuda-python's bindings is tested without a GPU.
  *
  * Structures and signatures come from CUDA's own cuda.h. Device memory is host memory; a graph runs inside
- * cuGraphLaunch; four kernels are known by name. Arguments are checked as the driver API documents them. */
+ * cuGraphLaunch; four kernels are known by name. Arguments are checked as the driver API documents them.
+ *
+ * For tests: every call is counted, call k fails on demand, adding a node can take long, and the calls that make or
+ * patch a graph are written down with their arguments, addresses as allocation and offset. */
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition) do { if (!(condition)) return CUDA_ERROR_INVALID_VALUE; } while (0)
-#define ALIVE() do { if (lost) return CUDA_ERROR_ILLEGAL_ADDRESS; } while (0)
+#define ALIVE() do { CUresult now = entered(__func__); if (now) return now; } while (0)
 #define CURRENT() do { ALIVE(); if (!depth) return CUDA_ERROR_INVALID_CONTEXT; } while (0)
 
 typedef enum { KERNEL, SET, COPY, EMPTY } Kind;
@@ -19,14 +24,15 @@ typedef struct { const Known *known; int shared_limit; } Function;
 typedef struct { char *code; unsigned total[2]; Function functions[4]; } Library;
 typedef struct {
     Kind kind;
+    int index;
     CUDA_KERNEL_NODE_PARAMS kernel;
     unsigned char arguments[64];
     CUDA_MEMSET_NODE_PARAMS set;
     CUDA_MEMCPY3D copy;
 } Node;
-typedef struct { int nodes, edges; Node *node[4096]; int before[8192], after[8192]; } Graph;
-typedef struct { Graph *source; Node *node[4096]; } Executable;
-typedef struct { size_t size; } Header;
+typedef struct { int nodes, edges; Node **node; int *before, *after; } Graph;
+typedef struct { Graph source; Node **node; } Executable;
+typedef struct Header { size_t size; int number; struct Header *next; } Header; /* 512 bytes before its allocation */
 
 static const Known kernels[] = {
     {"axpy", 4, {0, 8, 16, 20}, {8, 8, 4, 4}},
@@ -41,6 +47,49 @@ static Library *latest;
 int host_driver_live(void) { return live; }
 int host_driver_retained(void) { return retained; }
 int host_driver_depth(void) { return depth; }
+
+static long calls, fail_at = -1; /* counted from the last host_driver_begin */
+static CUresult fail_with;
+static unsigned delay; /* microseconds that each cuGraphAdd*Node takes */
+static int allocations;
+static Header *allocated;
+static char *journal;
+static size_t written, room;
+static const char *last_call = "";
+
+/* Count calls and allocations from 0 again, forget the journal; let call `at` fail (never: -1). */
+void host_driver_begin(long at, int result) {
+    calls = allocations = 0;
+    fail_at = at;
+    fail_with = (CUresult)result;
+    written = 0;
+}
+void host_driver_delay(unsigned microseconds) { delay = microseconds; }
+long host_driver_calls(void) { return calls; }
+const char *host_driver_last(void) { return last_call; } /* the call that failed on demand */
+const char *host_driver_journal(void) { return written ? journal : ""; }
+
+static CUresult entered(const char *call) {
+    if (lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (calls++ != fail_at) return CUDA_SUCCESS;
+    last_call = call;
+    return fail_with;
+}
+static void note(const char *format, ...) {
+    va_list values;
+    if (written + 512 > room) journal = realloc(journal, room = 2 * room + 4096);
+    va_start(values, format);
+    written += vsnprintf(journal + written, 512, format, values);
+    va_end(values);
+}
+static void note_address(const char *name, size_t address) {
+    for (Header *h = allocated; h; h = h->next)
+        if (address - ((size_t)h + 512) < h->size) {
+            note(" %s=m%d+%zu", name, h->number, address - ((size_t)h + 512));
+            return;
+        }
+    note(" %s=%zu", name, address);
+}
 
 CUresult cuInit(unsigned flags) { CHECK(!flags); return CUDA_SUCCESS; }
 CUresult cuDriverGetVersion(int *version) { *version = 13000; return CUDA_SUCCESS; }
@@ -84,13 +133,23 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t size) {
     CHECK(size);
     char *block = aligned_alloc(512, 512 + (size + 511) / 512 * 512);
     if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
-    ((Header *)block)->size = size;
+    *(Header *)block = (Header){size, allocations++, allocated};
+    allocated = (Header *)block;
     memset(block + 512, 0xC3, size);
     *address = (CUdeviceptr)(block + 512);
     live++;
     return CUDA_SUCCESS;
 }
-CUresult cuMemFree(CUdeviceptr address) { CURRENT(); free((char *)address - 512); live--; return CUDA_SUCCESS; }
+CUresult cuMemFree(CUdeviceptr address) {
+    CURRENT();
+    Header *block = (Header *)(address - 512), **place = &allocated;
+    while (*place && *place != block) place = &(*place)->next;
+    CHECK(*place);
+    *place = block->next;
+    free(block);
+    live--;
+    return CUDA_SUCCESS;
+}
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdeviceptr address) {
     CURRENT();
     CHECK(which == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL && address > 4096);
@@ -182,16 +241,46 @@ CUresult cuGraphDestroy(CUgraph graph) {
     CURRENT();
     Graph *g = (Graph *)graph;
     for (int i = 0; i < g->nodes; i++) free(g->node[i]);
+    free(g->node);
+    free(g->before);
+    free(g->after);
     free(g);
     live--;
     return CUDA_SUCCESS;
 }
-static Node *add(CUgraph graph, Kind kind, CUgraphNode *handle) {
+static void *grown(void *array, int count, size_t item) { /* room for one more, by doubling */
+    return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * item);
+}
+static int index_of(const Graph *g, CUgraphNode handle) {
+    int index = ((Node *)handle)->index;
+    return index < g->nodes && g->node[index] == (Node *)handle ? index : -1;
+}
+static CUresult connect(Graph *g, CUgraphNode from, CUgraphNode to) {
+    int before = index_of(g, from), after = index_of(g, to);
+    CHECK(before >= 0 && after >= 0 && before != after);
+    g->before = grown(g->before, g->edges, sizeof(int));
+    g->after = grown(g->after, g->edges, sizeof(int));
+    g->before[g->edges] = before;
+    g->after[g->edges++] = after;
+    note(" %d>%d", before, after);
+    return CUDA_SUCCESS;
+}
+static CUresult add(CUgraph graph, Kind kind, CUgraphNode *handle, const CUgraphNode *from, size_t count, CUcontext context) {
+    Graph *g = (Graph *)graph;
+    CHECK((from != NULL) == (count > 0) && context == (CUcontext)0x77);
+    if (delay) usleep(delay);
     Node *node = calloc(1, sizeof *node);
     node->kind = kind;
-    ((Graph *)graph)->node[((Graph *)graph)->nodes++] = node;
+    node->index = g->nodes;
+    g->node = grown(g->node, g->nodes, sizeof *g->node);
+    g->node[g->nodes++] = node;
     *handle = (CUgraphNode)node;
-    return node;
+    note("\nadd %d", kind);
+    for (size_t i = 0; i < count; i++) {
+        CUresult result = connect(g, from[i], *handle);
+        if (result) return result;
+    }
+    return CUDA_SUCCESS;
 }
 static CUresult set_kernel(Node *node, const CUDA_KERNEL_NODE_PARAMS *given) {
     const Function *function = (const Function *)given->func;
@@ -201,6 +290,13 @@ static CUresult set_kernel(Node *node, const CUDA_KERNEL_NODE_PARAMS *given) {
     node->kernel = *given;
     for (int i = 0; i < function->known->count; i++)
         memcpy(node->arguments + function->known->offsets[i], given->kernelParams[i], function->known->sizes[i]);
+    note(" %s grid=%u,%u,%u block=%u,%u,%u shared=%u", function->known->name, given->gridDimX, given->gridDimY,
+         given->gridDimZ, given->blockDimX, given->blockDimY, given->blockDimZ, given->sharedMemBytes);
+    for (int i = 0; i < function->known->count; i++) {
+        size_t value = 0;
+        memcpy(&value, given->kernelParams[i], function->known->sizes[i]);
+        note_address("argument", value);
+    }
     return CUDA_SUCCESS;
 }
 static CUresult set_memset(Node *node, const CUDA_MEMSET_NODE_PARAMS *given) {
@@ -208,6 +304,8 @@ static CUresult set_memset(Node *node, const CUDA_MEMSET_NODE_PARAMS *given) {
     CHECK((item == 1 || item == 2 || item == 4) && given->width && given->height && !(given->dst % item));
     CHECK(given->height == 1 || (given->pitch >= given->width * item && !(given->pitch % item)));
     node->set = *given;
+    note(" pitch=%zu value=%u item=%u width=%zu height=%zu", given->pitch, given->value, item, given->width, given->height);
+    note_address("target", given->dst);
     return CUDA_SUCCESS;
 }
 static CUresult set_memcpy(Node *node, const CUDA_MEMCPY3D *given) {
@@ -217,40 +315,46 @@ static CUresult set_memcpy(Node *node, const CUDA_MEMCPY3D *given) {
     CHECK(given->srcPitch >= given->WidthInBytes && given->dstPitch >= given->WidthInBytes);
     CHECK(given->Depth == 1 || (given->srcHeight >= given->Height && given->dstHeight >= given->Height));
     node->copy = *given;
+    note(" extent=%zu,%zu,%zu pitches=%zu,%zu rows=%zu,%zu", given->WidthInBytes, given->Height, given->Depth,
+         given->srcPitch, given->dstPitch, given->srcHeight, given->dstHeight);
+    note_address("source", given->srcDevice);
+    note_address("target", given->dstDevice);
     return CUDA_SUCCESS;
 }
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
                               const CUDA_KERNEL_NODE_PARAMS *given) {
-    CURRENT(); CHECK(!count); return set_kernel(add(graph, KERNEL, node), given);
+    CURRENT();
+    CUresult result = add(graph, KERNEL, node, before, count, (CUcontext)0x77);
+    return result ? result : set_kernel((Node *)*node, given);
 }
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
                               const CUDA_MEMSET_NODE_PARAMS *given, CUcontext context) {
-    CURRENT(); CHECK(!count && context == (CUcontext)0x77); return set_memset(add(graph, SET, node), given);
+    CURRENT();
+    CUresult result = add(graph, SET, node, before, count, context);
+    return result ? result : set_memset((Node *)*node, given);
 }
 CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
                               const CUDA_MEMCPY3D *given, CUcontext context) {
-    CURRENT(); CHECK(!count && context == (CUcontext)0x77); return set_memcpy(add(graph, COPY, node), given);
+    CURRENT();
+    CUresult result = add(graph, COPY, node, before, count, context);
+    return result ? result : set_memcpy((Node *)*node, given);
 }
 CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count) {
-    CURRENT(); CHECK(!count); add(graph, EMPTY, node); return CUDA_SUCCESS;
-}
-static int index_of(Graph *g, CUgraphNode node) {
-    for (int i = 0; i < g->nodes; i++) if ((CUgraphNode)g->node[i] == node) return i;
-    return -1;
+    CURRENT();
+    return add(graph, EMPTY, node, before, count, (CUcontext)0x77);
 }
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                                 const CUgraphEdgeData *data, size_t count) {
     CURRENT();
-    Graph *g = (Graph *)graph;
+    note("\nedges");
     for (size_t i = 0; i < count; i++) {
-        int before = index_of(g, from[i]), after = index_of(g, to[i]);
-        CHECK(before >= 0 && after >= 0 && before != after);
+        CUresult result = connect((Graph *)graph, from[i], to[i]);
+        if (result) return result;
         if (data && data[i].type) {
             CHECK(data[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && data[i].from_port == 1 && !data[i].to_port);
-            CHECK(g->node[before]->kind == KERNEL && g->node[after]->kind == KERNEL);
+            CHECK(((Node *)from[i])->kind == KERNEL && ((Node *)to[i])->kind == KERNEL);
+            note("p");
         }
-        g->before[g->edges] = before;
-        g->after[g->edges++] = after;
     }
     return CUDA_SUCCESS;
 }
@@ -264,8 +368,11 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *made, CUgraph graph, CUDA_GRA
         return CUDA_ERROR_INVALID_VALUE;
     }
     Executable *executable = calloc(1, sizeof *executable);
-    executable->source = malloc(sizeof *g);
-    *executable->source = *g;
+    executable->source = *g;
+    executable->node = malloc((g->nodes + 1) * sizeof *executable->node);
+    executable->source.node = memcpy(malloc((g->nodes + 1) * sizeof *g->node), g->node, g->nodes * sizeof *g->node);
+    executable->source.before = memcpy(malloc((g->edges + 1) * sizeof(int)), g->before, g->edges * sizeof(int));
+    executable->source.after = memcpy(malloc((g->edges + 1) * sizeof(int)), g->after, g->edges * sizeof(int));
     for (int i = 0; i < g->nodes; i++) {
         executable->node[i] = malloc(sizeof(Node));
         *executable->node[i] = *g->node[i];
@@ -275,12 +382,22 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec *made, CUgraph graph, CUDA_GRA
     return CUDA_SUCCESS;
 }
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
-    CURRENT(); free(((Executable *)executable)->source); free(executable); live--; return CUDA_SUCCESS;
+    CURRENT();
+    Executable *e = (Executable *)executable;
+    for (int i = 0; i < e->source.nodes; i++) free(e->node[i]);
+    free(e->node);
+    free(e->source.node);
+    free(e->source.before);
+    free(e->source.after);
+    free(e);
+    live--;
+    return CUDA_SUCCESS;
 }
 CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) { CURRENT(); CHECK(executable && stream); return CUDA_SUCCESS; }
 static Node *find(CUgraphExec executable, CUgraphNode handle, Kind kind) {
     Executable *e = (Executable *)executable;
-    int index = index_of(e->source, handle);
+    int index = index_of(&e->source, handle);
+    note("\nset %d", index);
     return index >= 0 && e->node[index]->kind == kind ? e->node[index] : NULL;
 }
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *given) {
@@ -350,20 +467,26 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
     CURRENT();
     CHECK(stream);
     Executable *e = (Executable *)executable;
-    Graph *g = e->source;
-    static unsigned char done[4096];
-    memset(done, 0, sizeof done);
-    for (int left = g->nodes; left;) {
-        for (int i = g->nodes - 1; i >= 0; i--) { /* backwards: only edges keep an order */
-            int ready = !done[i];
-            for (int k = 0; ready && k < g->edges; k++) ready = g->after[k] != i || done[g->before[k]];
-            if (!ready) continue;
-            run_node(e->node[i]);
-            done[i] = 1;
-            left--;
-            break;
-        }
+    const Graph *g = &e->source;
+    /* The latest node that is ready runs first: only edges keep an order. */
+    int *missing = calloc(g->nodes + 1, sizeof(int)), *first = malloc((g->nodes + 1) * sizeof(int));
+    int *next = malloc((g->edges + 1) * sizeof(int)), *ready = malloc((g->nodes + 1) * sizeof(int)), count = 0;
+    for (int i = 0; i < g->nodes; i++) first[i] = -1;
+    for (int k = 0; k < g->edges; k++) {
+        missing[g->after[k]]++;
+        next[k] = first[g->before[k]];
+        first[g->before[k]] = k;
     }
+    for (int i = 0; i < g->nodes; i++) if (!missing[i]) ready[count++] = i;
+    while (count) {
+        int i = ready[--count];
+        run_node(e->node[i]);
+        for (int k = first[i]; k >= 0; k = next[k]) if (!--missing[g->after[k]]) ready[count++] = g->after[k];
+    }
+    free(missing);
+    free(first);
+    free(next);
+    free(ready);
     return CUDA_SUCCESS;
 }
 

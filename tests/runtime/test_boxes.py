@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from planc.runtime.boxes import MAX_PIECES, Box, TooManyPieces, Unlike, copy_pieces, fill_pieces
-from planc.runtime.driver import MemcpyNode, MemsetNode
 from planc.runtime.fake_memory import EXECUTE, FakeMemory, fault
+from planc.runtime.fake_nodes import MemcpyNode, MemsetNode
 
 PITCH = 2**31 - 1
 
@@ -28,7 +28,7 @@ def run_fill(box: Box, size: int, item: int, pattern: int) -> np.ndarray:
     base = memory.allocate(size)
     memory.bytes("x", base, size)[:] = 0
     for p in fill_pieces(box, PITCH):
-        node = MemsetNode(base + p.offset, pattern, item, p.width // item, p.height, p.pitch)
+        node = MemsetNode(base + p.offset, p.pitch, pattern, item, p.width // item, p.height)
         assert not fault(node)
         EXECUTE[node.kind](memory, node)
     return memory.bytes("x", base, size)
@@ -40,8 +40,11 @@ def run_copy(target: Box, source: Box, size: int, data: np.ndarray) -> np.ndarra
     memory.bytes("x", to, size)[:] = 0
     memory.bytes("x", start, len(data))[:] = data
     for p in copy_pieces(target, source, PITCH):
-        sides = (p.target.pitch, p.target.rows, p.source.pitch, p.source.rows)
-        node = MemcpyNode(to + p.target.offset, start + p.source.offset, p.width, p.height, p.depth, *sides)
+        ends = (
+            *(start + p.source.offset, p.source.pitch, p.source.rows),
+            *(to + p.target.offset, p.target.pitch, p.target.rows),
+        )
+        node = MemcpyNode(*ends, p.width, p.height, p.depth)
         assert not fault(node)
         EXECUTE[node.kind](memory, node)
     return memory.bytes("x", to, size)

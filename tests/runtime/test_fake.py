@@ -147,13 +147,13 @@ def test_a_patch_that_cannot_be_undone_costs_the_executable() -> None:
         exe.replay(n=7)
         device.driver.fail_at = len(device.calls) + 2
         device.driver.fail_on = {}
-        original = device.driver.set_node
+        original = device.driver._set_node
 
         def failing(*arguments: object) -> None:
             original(*arguments)
             device.driver.fail_on = {"cuGraphExecKernelNodeSetParams": "CUDA_ERROR_UNKNOWN"}
 
-        device.driver.set_node = failing  # type: ignore[method-assign]
+        device.driver._set_node = failing  # type: ignore[method-assign]
         with pytest.raises(DeviceError):
             exe.replay(n=3)
         for call in (exe.replay, exe.reset, lambda: exe.read("y")):
