@@ -115,6 +115,10 @@ class Arithmetic:
             found = self._division(inner, common, divisor.bit_length() - 1)
             if found is not None:
                 return found
+        nested = self._nested(form)
+        if nested is not None:
+            base, first = nested
+            return self.quotient(shift(base, form.const * first), first * divisor)
         key = ("div", form, divisor)
         symbol = self.symbols.find(key)
         if symbol is None:
@@ -127,6 +131,13 @@ class Arithmetic:
             facts = (rest, subtract(constant(divisor - 1), rest))
             self.symbols.make(key, Definition(Origin.QUOTIENT, label, *bounds, facts, form, divisor, taint))
         return symbol_form(symbol)
+
+    def _nested(self, form: Form) -> tuple[Form, int] | None:
+        """Return dividend and divisor of a form that is one quotient: ``(x/a + c)/b == (x + a*c)/(a*b)``."""
+        if len(form.terms) != 1 or form.terms[0][1] != 1:
+            return None
+        definition = self.symbols[form.terms[0][0]]
+        return None if definition.base is None else (definition.base, definition.divisor)
 
     def divide(self, first: Form, second: Form, width: int, signed: bool, facts: Facts) -> Form:
         """Return ``div``: the quotient rounded towards zero."""

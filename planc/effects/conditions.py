@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planc.effects.forms import ONE, Form, scale, shift, subtract, wrap
+from planc.effects.forms import ONE, Form, scale, shift, subtract, tight, wrap
 
 NEVER = Form(-1)
 """A form that is never at least 0: the fact of a branch that nobody takes."""
@@ -93,7 +93,7 @@ def less(first: Form, second: Form) -> Condition:
 def _exact(fact: Form, *raw: Raw) -> Conjunction:
     if not fact.terms:
         return _ALWAYS if fact.const >= 0 else _NEVER
-    return Conjunction((fact,), True, raw)
+    return Conjunction((tight(fact),), True, raw)
 
 
 def equal(first: Form, second: Form, low: int, high: int) -> Condition:
@@ -106,9 +106,9 @@ def equal(first: Form, second: Form, low: int, high: int) -> Condition:
     same = Conjunction((difference, scale(difference, -1)), True, (("eq", difference),))
     raw = (("ne", difference),)
     if low == 0:
-        other = Conjunction((subtract(difference, ONE),), True, raw)
+        other = Conjunction((tight(subtract(difference, ONE)),), True, raw)
     elif high == 0:
-        other = Conjunction((subtract(scale(difference, -1), ONE),), True, raw)
+        other = Conjunction((tight(subtract(scale(difference, -1), ONE)),), True, raw)
     else:
         other = Conjunction((), False, raw)
     return Condition(same, other)

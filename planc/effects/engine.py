@@ -15,6 +15,10 @@ MOST_STEPS = 400_000
 """Instructions walked over, all passes together, before an analysis gives up."""
 
 
+HIGHEST_ADDRESS = 1 << 57
+"""Addresses of devices and hosts have 57 bits at most, so that a pointer plus an offset does not wrap."""
+
+
 class TooLargeError(Exception):
     """The analysis of a kernel takes too many steps."""
 
@@ -59,7 +63,7 @@ class Engine:
 
     def pointer(self, space: str, name: str | int, label: str) -> Form:
         """Return the address of a variable or in a pointer argument; ``space`` tells which."""
-        definition = Definition(Origin.POINTER, label, 0, (1 << 64) - 1)
+        definition = Definition(Origin.POINTER, label, 0, HIGHEST_ADDRESS)
         return symbol_form(self.symbols.make(("pointer", space, name), definition))
 
     def argument(self, offset: int, size: int, label: str) -> Form:

@@ -8,6 +8,7 @@ coefficients to the least absolute remainders. Symbols are small integers, see
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import gcd
 
 Terms = tuple[tuple[int, int], ...]
 
@@ -97,6 +98,14 @@ def wrap(form: Form, width: int) -> Form:
         return form
     terms = tuple((s, centred(c, width)) for s, c in form.terms)
     return Form(centred(form.const, width), tuple((s, c) for s, c in terms if c))
+
+
+def tight(fact: Form) -> Form:
+    """Return the strongest form that is at least 0 for the same whole numbers: common factors go."""
+    common = gcd(*(c for _, c in fact.terms)) if fact.terms else 1
+    if common == 1:
+        return fact
+    return Form(fact.const // common, tuple((s, c // common) for s, c in fact.terms))
 
 
 def substitute(form: Form, symbol: int, value: Form) -> Form:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from planc.effects.arithmetic import type_range
 from planc.effects.bounds import interval, lower, upper
 from planc.effects.conditions import UNKNOWN, Condition, Raw
-from planc.effects.forms import Form, add, scale, shift, substitute, subtract, symbol_form, wrap
+from planc.effects.forms import Form, add, scale, shift, substitute, subtract, symbol_form, tight, wrap
 from planc.effects.state import Domain, State, replace_symbol
 from planc.effects.symbols import Definition, Origin
 from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, choice_of, options_of
@@ -94,6 +94,7 @@ class _Solver:
         self.limit = ENDLESS
         self.candidates: list[int] = []
         self.turn = -1
+        self.guards: tuple[Form, ...] = ()
         self.facts: tuple[Form, ...] = ()
         self.domain: Domain = None
         self.repeats = True
@@ -159,7 +160,7 @@ class _Solver:
             self.repeats = False
             return
         for _ in range(_PASSES):
-            backs, _ = self._walk(self._head((), self.entry.domain))
+            backs, _ = self._walk(self._head(self.guards, self.entry.domain))
             if not self._revise(backs):
                 break
         else:
@@ -182,10 +183,20 @@ class _Solver:
         return replace(self.entry, registers=registers)
 
     def _resolved(self, state: State) -> State:
+        """Put the number of the last turn in its place where the facts tell it."""
         if not self.repeats:
             return state
         low, high = interval(self.engine.symbols, symbol_form(self.turn), state.facts)
-        return replace_symbol(state, self.turn, Form(low)) if low == high else state
+        if low == high:
+            return replace_symbol(state, self.turn, Form(low))
+        for fact in state.facts.items:
+            slope = fact.coefficient(self.turn)
+            if abs(slope) != 1 or not self._is_invariant(substitute(fact, self.turn, Form(0))):
+                continue
+            if upper(self.engine.symbols, fact, state.facts) == 0:
+                last = substitute(fact, self.turn, Form(0))
+                return replace_symbol(state, self.turn, scale(last, -slope))
+        return state
 
     def _detect(self) -> list[State]:
         for name in self.changing:
@@ -202,6 +213,7 @@ class _Solver:
             self.guesses[name] = self._first_guess(name, phis[name], backs)
         if backs:
             self.candidates = self._limits(phis, backs)
+            self.guards = self._guards(phis, backs)
             self.limit = self.candidates.pop(0) if self.candidates else ENDLESS
         return backs
 
@@ -250,12 +262,7 @@ class _Solver:
 
     def _limit(self, raw: Raw, phis: Mapping[str, Form]) -> int | None:
         """Return the last turn for which a comparison at the end of the turn before can hold."""
-        relation, form = raw
-        for name, phi in phis.items():
-            guess = self.guesses[name]
-            if isinstance(guess, Stepping) and isinstance(guess.initial, Number):
-                moved = add(guess.initial.form, symbol_form(_TURN, guess.step) if guess.step else Form(0))
-                form = substitute(form, phi.terms[0][0], moved)
+        relation, form = raw[0], self._in_turns(raw[1], phis)
         slope = form.coefficient(_TURN)
         rest = Form(form.const, tuple((s, c) for s, c in form.terms if s != _TURN))
         if relation == "ne" and slope > 0:
@@ -265,6 +272,30 @@ class _Solver:
         most = upper(self.engine.symbols, rest, self.entry.facts)
         return most // -slope + (1 if relation == "ge" else 0)
 
+    def _in_turns(self, form: Form, phis: Mapping[str, Form]) -> Form:
+        """Write what the registers hold in turn ``k`` in the place of the symbols of the first walk."""
+        for name, phi in phis.items():
+            guess = self.guesses[name]
+            if isinstance(guess, Stepping) and isinstance(guess.initial, Number):
+                moved = add(guess.initial.form, symbol_form(_TURN, guess.step) if guess.step else Form(0))
+                form = substitute(form, phi.terms[0][0], moved)
+        return form
+
+    def _guards(self, phis: Mapping[str, Form], backs: list[State]) -> tuple[Form, ...]:
+        """Return facts at the head of turn ``k`` that the guards at the end of the body suggest."""
+        found: list[Form] = []
+        for relation, raw in dict.fromkeys(r for s in backs for r in s.raw if r not in self.entry.raw):
+            form = self._in_turns(raw, phis)
+            if not form.coefficient(_TURN) or relation == "eq":
+                continue
+            if relation == "ne":
+                form = tight(form if form.coefficient(_TURN) < 0 else scale(form, -1))
+                form = shift(form, -1)
+            form = substitute(tight(form), _TURN, shift(symbol_form(_TURN), -1))
+            if all(s < self.mark for s in form.symbols) and self._holds_first(form):
+                found.append(form)
+        return tuple(dict.fromkeys(found))[:6]
+
     # Induction
 
     def _revise(self, backs: list[State]) -> bool:
@@ -272,10 +303,17 @@ class _Solver:
         revised = {n: self._revised(n, g, backs) for n, g in self.guesses.items()}
         changed = revised != self.guesses
         self.guesses = revised
+        kept = tuple(f for f in self.guards if all(self._holds_next(f, state) for state in backs))
+        changed |= kept != self.guards
+        self.guards = kept
         if self.limit < ENDLESS and not all(self._ends(state) for state in backs):
             self.limit = self.candidates.pop(0) if self.candidates else ENDLESS
             changed = True
         return changed
+
+    def _holds_next(self, guard: Form, state: State) -> bool:
+        following = substitute(guard, _TURN, shift(symbol_form(self.turn), 1))
+        return following in state.facts.items or lower(self.engine.symbols, following, state.facts) >= 0
 
     def _ends(self, state: State) -> bool:
         return upper(self.engine.symbols, symbol_form(self.turn), state.facts) + 1 <= self.limit
@@ -342,13 +380,13 @@ class _Solver:
 
     def _give_up(self) -> None:
         self.limit = ENDLESS
+        self.guards = ()
         for name, guess in self.guesses.items():
-            if isinstance(guess, Stepping):
-                continue
+            width = guess.initial.width if isinstance(guess, Stepping) else guess.width
             pointers = [
                 symbol_form(s) for s, d in enumerate(self.engine.symbols.all) if d.origin is Origin.POINTER
             ]
-            self.guesses[name] = Nothing(guess.width, tuple(pointers))
+            self.guesses[name] = Nothing(width, tuple(pointers))
 
     # Facts of the guard
 
@@ -361,7 +399,7 @@ class _Solver:
                 continue
             if self._holds_first(placed):
                 kept.append(placed)
-        self.facts = tuple(kept)
+        self.facts = tuple(dict.fromkeys((*self.guards, *kept)))
 
     def _next(self, fact: Form) -> Form | None:
         """Return a fact about turn ``k - 1`` in terms of ``k``, None where it says nothing of turns."""

@@ -44,15 +44,17 @@ class Spread:
     def _mergeable(self) -> tuple[int, int, int] | None:
         """Return (low symbol, high symbol, size of the low one) that a fact or a quotient holds together."""
         wanted = [*self.items, *self._dividends()]
-        for low, first in self.form.terms:
+        found = sorted({s for each in (self.form, *wanted) for s in each.symbols if self._is_free(s)})
+        for low in found:
             definition = self.symbols[low]
             size = definition.high - definition.low + 1
-            if definition.low or size < 2 or definition.origin is Origin.OPAQUE:
-                continue
-            for high, second in self.form.terms:
-                if second == first * size and self._is_free(high) and self._together(wanted, low, high, size):
+            for high in found if size > 1 else ():
+                if self._fits(low, high, size) and self._together(wanted, low, high, size):
                     return low, high, size
         return None
+
+    def _fits(self, low: int, high: int, size: int) -> bool:
+        return low != high and self.form.coefficient(high) == size * self.form.coefficient(low)
 
     def _is_free(self, symbol: int) -> bool:
         definition = self.symbols[symbol]
@@ -107,7 +109,7 @@ class Spread:
 
     def _splittable(self) -> int | None:
         """Return a quotient of a single symbol that occurs beside it."""
-        for symbol, _ in self.form.terms:
+        for symbol in sorted(self.form.symbols, key=lambda s: self.symbols[s].divisor):
             base = self.symbols[symbol].base
             if base is None or len(base.terms) != 1 or base.terms[0][1] != 1:
                 continue
@@ -139,9 +141,24 @@ class Spread:
         value = Form(-offset, tuple(sorted(((again, divisor), (rest, 1)))))
         limits = (shift(value, -parent.low), subtract(Form(parent.high), value))
         self.is_exact &= self._splits_exactly(whole, offset, divisor, again, rest)
+        self._rebase_multiples(whole, offset, divisor, again)
         items = [self._replaced(i, whole, value, quotient, again) for i in self.items]
         self.form = self._replaced(self.form, whole, value, quotient, again)
         self.items = (*items, *limits)
+
+    def _rebase_multiples(self, whole: int, offset: int, divisor: int, again: int) -> None:
+        """``(x + c)/(d*e)`` is ``q/e``."""
+        for symbol in self.form.symbols:
+            other = self.symbols[symbol]
+            if other.base is None or other.base != Form(offset, ((whole, 1),)) or other.divisor == divisor:
+                continue
+            if other.divisor % divisor == 0:
+                base = symbol_form(again)
+                label, low, high = other.label, other.low, other.high
+                made = Definition(Origin.QUOTIENT, label, low, high, (), base, other.divisor // divisor)
+                fresh = symbol_form(self.symbols.make(("rebased", symbol, base), made))
+                self.form = substitute(self.form, symbol, fresh)
+                self.items = tuple(substitute(i, symbol, fresh) for i in self.items)
 
     def _replaced(self, form: Form, whole: int, value: Form, quotient: int, again: int) -> Form:
         return substitute(substitute(form, whole, value), quotient, symbol_form(again))

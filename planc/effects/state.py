@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planc.effects.bounds import Facts, interval, lower, upper
 from planc.effects.conditions import UNKNOWN, Condition, Conjunction, Raw
-from planc.effects.forms import Form, substitute
+from planc.effects.forms import Form, substitute, subtract
 from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, choice_of, options_of
 
 if TYPE_CHECKING:
@@ -82,6 +82,9 @@ def _join_register(engine: Engine, states: list[State], name: str, facts: Facts)
     first = values[0]
     if all(each == first for each in values[1:]):
         return first
+    agreed = _agreed(engine, states, values)
+    if agreed is not None:
+        return agreed
     numbers = [v for v in values if not isinstance(v, Condition)]
     if len(numbers) < len(values):
         return UNKNOWN
@@ -91,6 +94,25 @@ def _join_register(engine: Engine, states: list[State], name: str, facts: Facts)
         for o in options_of(value)
     ]
     return merge(engine, parts, numbers[0].width)
+
+
+def _agreed(engine: Engine, states: list[State], values: list[Value]) -> Number | None:
+    """Return the form of one state that the facts of every other show to be its number too."""
+    for value in values:
+        if not isinstance(value, Number):
+            return None
+        if all(_is_same(engine, value, other, state) for other, state in zip(values, states, strict=True)):
+            return value
+    return None
+
+
+def _is_same(engine: Engine, value: Number, other: Value, state: State) -> bool:
+    if not isinstance(other, Number):
+        return False
+    difference = subtract(value.form, other.form)
+    if not difference.terms:
+        return difference.const == 0
+    return interval(engine.symbols, difference, state.facts) == (0, 0)
 
 
 def _own_facts(option: Option, state: State, common: Facts) -> tuple[Form, ...]:

@@ -10,11 +10,11 @@ K copy_2d(const float* x, float* y, int nx, int ny) { int i = X, j = Y; if (i < 
 K copy_2d_return(const float* x, float* y, int nx, int ny) { int i = X, j = Y; if (i >= nx || j >= ny) return; y[j * nx + i] = x[j * nx + i]; }
 // launch: (4, 8) x (16, 8): R(12000, ALL), W(12000, ALL), 60, 50
 K transpose(const float* x, float* y, int nx, int ny) { int i = X, j = Y; if (i < nx && j < ny) y[i * ny + j] = x[j * nx + i]; }
-// launch: (4, 4, 4) x (4, 4, 4): R(12000, ALL), W(12000, ALL), 15, 10, 20
+// launch: (4, 4, 5) x (4, 4, 4): R(12000, ALL), W(12000, ALL), 15, 10, 20
 K copy_3d(const float* x, float* y, int nx, int ny, int nz) { int i = X, j = Y, k = Z; if (i < nx && j < ny && k < nz) { int a = (k * ny + j) * nx + i; y[a] = x[a]; } }
-// launch: (4, 8) x (16, 8): R(12000, MAY(0, 3000, 4)), W(12000, BOX(244, (48, 240), (58, 4))), 60, 50
+// launch: (4, 8) x (16, 8): R(12000), W(12000, BOX(244, (48, 240), (58, 4))), 60, 50
 K heat(const float* u, float* v, int nx, int ny) { int i = X, j = Y; if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1) { int a = j * nx + i; v[a] = u[a] + 0.1f * (u[a - 1] + u[a + 1] + u[a - nx] + u[a + nx] - 4 * u[a]); } }
-// launch: (4, 8) x (16, 8): R(12000, MAY(0, 3000, 4)), W(12000, BOX(244, (48, 240), (58, 4))), 60, 50
+// launch: (4, 8) x (16, 8): R(12000), W(12000, BOX(244, (48, 240), (58, 4))), 60, 50
 K heat_return(const float* u, float* v, int nx, int ny) { int i = X, j = Y; if (i < 1 || i >= nx - 1 || j < 1 || j >= ny - 1) return; int a = j * nx + i; v[a] = u[a - 1] + u[a + 1] + u[a - nx] + u[a + nx]; }
 // launch: (4, 8) x (16, 8): R(12000), W(12000, ALL), 60, 50
 K heat_clamped(const float* u, float* v, int nx, int ny) { int i = X, j = Y; if (i >= nx || j >= ny) return; int l = max(i - 1, 0), r = min(i + 1, nx - 1), t = max(j - 1, 0), b = min(j + 1, ny - 1); v[j * nx + i] = u[j * nx + l] + u[j * nx + r] + u[t * nx + i] + u[b * nx + i]; }
@@ -30,7 +30,7 @@ K stencil_1d(const float* u, float* v, int n) { int i = X; if (i > 0 && i < n - 
 K stencil_halo(const float* u, float* v, int n) { int i = X; if (i < n) { float s = 0; for (int k = 0; k < 5; k++) s += u[i + k]; v[i] = s; } }
 // launch: 4 x 256: R(4000, ALL), R(36, ALL), W(4000, BOX(16, 992, 4)), 1000, 4
 K convolution(const float* u, const float* w, float* v, int n, int r) { int i = X; if (i < r || i >= n - r) return; float s = 0; for (int k = -r; k <= r; k++) s += u[i + k] * w[k + r]; v[i] = s; }
-// launch: (4, 4, 4) x (4, 4, 4): R(12000), W(12000, BOX(664, (18, 600), (8, 60), (13, 4))), 15, 10, 20
+// launch: (4, 4, 5) x (4, 4, 4): R(12000), W(12000, BOX(664, (18, 600), (8, 60), (13, 4))), 15, 10, 20
 K stencil_3d(const float* u, float* v, int nx, int ny, int nz) { int i = X, j = Y, k = Z; if (i < 1 || j < 1 || k < 1 || i > nx - 2 || j > ny - 2 || k > nz - 2) return; int a = (k * ny + j) * nx + i; v[a] = u[a - 1] + u[a + 1] + u[a - nx] + u[a + nx] + u[a - nx * ny] + u[a + nx * ny]; }
 // launch: 12 x 256: R(12000, ALL), W(12000, ALL), 60, 50
 K flat_to_2d(const float* x, float* y, int nx, int ny) { int t = X; if (t >= nx * ny) return; int i = t % nx, j = t / nx; y[i * ny + j] = x[j * nx + i]; }

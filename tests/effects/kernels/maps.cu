@@ -62,7 +62,7 @@ K first_half(float* y, int n) { int i = I; if (2 * i < n) y[i] = 1; }
 K where_positive(float* y, const float* x, int n) { int i = I; if (i < n && x[i] > 0) y[i] = 1; }
 // launch: 4 x 256: W(4000, MAY(0, 1000, 4)), R(4000, ALL), 1000
 K branch_on_data(float* y, const int* x, int n) { int i = I; if (i >= n) return; if (x[i] == 3) y[i] = 1; else if (x[i] > 7) y[i] = 2; }
-// launch: 4 x 256: W(4000, ALL), 1000
+// launch: 4 x 256: W(4000, MAY(0, 1000, 4)), 1000
 K both_branches(float* y, int n) { int i = I; if (i >= n) return; if (i & 1) y[i] = sinf(i); else y[i] = cosf(i); }
 // launch: 1 x 1: W(4, ALL)
 K one_thread(float* y) { *y = 1; }
@@ -80,7 +80,7 @@ K never(float* y, int n) { if (n < 1000) y[I] = 1; }
 K pointer_walk(const float* x, float* y, int n) { const float* e = x + n; float* o = y + I; for (const float* p = x + I; p < e; p += T, o += T) *o = *p; }
 // launch: 4 x 256: R(4000, ALL), W(4000, ALL), 1000
 K read_only_loads(const float* __restrict__ x, float* __restrict__ y, int n) { int i = I; if (i < n) y[i] = __ldg(x + i); }
-// launch: 4 x 256: R(4000, MAY(0, 1000, 4)), W(4000, ALL), 1000
+// launch: 4 x 256: R(4000, MAY(4, 999, 4)), W(4000, ALL), 1000
 K select_load(const float* x, float* y, int n) { int i = I; if (i < n) y[i] = i % 3 ? x[i] : 0.f; }
 // launch: 4 x 256: RW(4000, ALL), 1000
 K volatile_access(volatile float* y, int n) { int i = I; if (i < n) y[i] = y[i] + 1; }
