@@ -164,5 +164,6 @@ def _argument_key(argument: Argument) -> object:
     if view is not None:
         return argument.name, view, getattr(value, "indices", None)
     literal = getattr(value, "value", None)
-    # 1, 1.0 and True are equal and hash alike, and are different arguments.
-    return argument.name, getattr(value, "name", None), literal, type(literal)
+    # 1, 1.0 and True are equal and hash alike, so are 0.0 and -0.0, and all are different arguments.
+    exact = literal.hex() if isinstance(literal, float) else literal
+    return argument.name, getattr(value, "name", None), exact, type(literal)

@@ -202,3 +202,14 @@ def test_symbols_bind_by_name_and_as_values():
 def test_equal_runs_are_resolved_alike_and_1_differs_from_1_0():
     flat = base("k(f32 a)").run("k(1)").run("k(1.0)").run("k(true)")
     assert [c for c in flat.codes() if c.startswith("PLC45")] == ["PLC457"]
+
+
+def test_minus_zero_is_not_zero():
+    flat = base("k(f32 a)").run("k(0.0)").run("k(-0.0)").run("k(nan)").run("k(nan)")
+    data = bytes(flat.program().arguments)
+    assert [data[16 * row : 16 * row + 4].hex() for row in range(4)] == [
+        "00000000",
+        "00000080",
+        "0000c07f",
+        "0000c07f",
+    ]
