@@ -121,7 +121,7 @@ def test_approximate_forms_are_judged_by_their_bounds() -> None:
 def test_the_command_writes_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--cpu-only", "--programs", "3", "--threads", "9", "--output", str(tmp_path)]
     assert straight_line.main(words) == 0
-    report = json.loads((tmp_path / "report-programs.json").read_text())
+    report = json.loads((tmp_path / "report-programs-O4.json").read_text())
     assert report["totals"]["mismatches"] == 0
     assert report["totals"]["cases"] > 3 * 9 * 20
     assert report["seed"] == 1

@@ -27,11 +27,15 @@ class Gpu:
     ``name`` is the device's name. Modules live until the context is left.
     """
 
-    def __init__(self, ordinal: int = 0) -> None:
-        """Open the device; raises ImportError or RuntimeError without bindings, driver or GPU."""
+    def __init__(self, ordinal: int = 0, optimisation: int = 4) -> None:
+        """Open the device; raises ImportError or RuntimeError without bindings, driver or GPU.
+
+        ``optimisation`` is the assembler's level, 0 to 4 (CU_JIT_OPTIMIZATION_LEVEL).
+        """
         from cuda.bindings import driver
 
         self._driver: Any = driver
+        self._level = optimisation
         self._modules: list[Any] = []
         self._check("cuInit", driver.cuInit(0))
         self._device = self._check("cuDeviceGet", driver.cuDeviceGet(ordinal))
@@ -68,7 +72,9 @@ class Gpu:
         self._make_current()
         image = np.frombuffer(text.encode() + b"\0", np.uint8)
         try:
-            return self._check("cuModuleLoadData", self._driver.cuModuleLoadData(image.ctypes.data))
+            option = self._driver.CUjit_option.CU_JIT_OPTIMIZATION_LEVEL
+            answer = self._driver.cuModuleLoadDataEx(image.ctypes.data, 1, [option], [self._level])
+            return self._check("cuModuleLoadDataEx", answer)
         except DriverError as error:
             raise DriverError(f"{error}\n{assembler_log(text)}") from None
 

@@ -78,10 +78,10 @@ class InterpreterEngine:
 
 
 @contextmanager
-def engine(cpu_only: bool) -> Iterator[Engine]:
-    """The interpreter, or the first GPU while the context lasts."""
+def engine(cpu_only: bool, optimisation: int = 4) -> Iterator[Engine]:
+    """The interpreter, or the first GPU while the context lasts, its assembler at a level of 0 to 4."""
     if cpu_only:
         yield InterpreterEngine()
         return
-    with Gpu() as gpu:
+    with Gpu(optimisation=optimisation) as gpu:
         yield GpuEngine(gpu)

@@ -217,6 +217,9 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=2000, help="rows of hard cases for each form")
     parser.add_argument("--per-module", type=int, default=50, help="entries in one PTX module")
     parser.add_argument("--cpu-only", action="store_true", help="planc's interpreter in place of a GPU")
+    parser.add_argument(
+        "--optimise", type=int, default=4, choices=range(5), help="level of the GPU's assembler"
+    )
     parser.add_argument("--output", type=Path, help="folder for the report")
     return parser.parse_args(words)
 
@@ -250,7 +253,7 @@ def main(words: Sequence[str] | None = None) -> int:
     options = _arguments(words)
     started = time.perf_counter()
     try:
-        with engine(options.cpu_only) as running:
+        with engine(options.cpu_only, options.optimise) as running:
             report = _run(options, running)
     except (ImportError, RuntimeError) as error:
         print(f"no comparison: {error}", file=sys.stderr)
@@ -258,7 +261,7 @@ def main(words: Sequence[str] | None = None) -> int:
     print(_summary(report, time.perf_counter() - started))
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
-        path = options.output / f"report-{report.facts['mode']}.json"
+        path = options.output / f"report-{report.facts['mode']}-O{options.optimise}.json"
         path.write_text(report.text())
     return 1 if report.real else 0
 
