@@ -69,7 +69,7 @@ def _hint(flat: FlatGraph, span: Span, before: int, after: int, by: int | None) 
         "PLC504",
         why,
         span,
-        help="this reference may go; the schedule leaves its edge out in any case where that is faster",
+        help="this reference may go, unless it is there for the reader",
         related=related,
         facts={"before": earlier.name, "after": node.name},
     )
