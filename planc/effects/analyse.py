@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from planc.effects.accesses import RawAccess
 from planc.effects.bounds import Facts
 from planc.effects.collect import collect_effects
 from planc.effects.engine import Engine, TooLargeError
+from planc.effects.findings import Search
 from planc.effects.flow import Flow, function_flow
 from planc.effects.launch import LaunchFacts, PointerFact
 from planc.effects.result import Effect, KernelEffects
@@ -46,13 +46,11 @@ def analyse_once(stage: FirstStage, entry: str, launch: LaunchFacts) -> KernelEf
         Walker(engine, stage.flows, flow).run(State({}, Facts()))
     except TooLargeError:
         return _nothing_known(entry, launch, "the kernel is too large to be followed")
-    return collect_effects(engine, entry)
+    effects, mets = collect_effects(engine, entry)
+    return replace(effects, findings=Search(stage, engine, entry).run(mets))
 
 
 def _nothing_known(entry: str, launch: LaunchFacts, reason: str) -> KernelEffects:
     pointers = [o for o, fact in launch.parameters.items() if isinstance(fact, PointerFact)]
     effects: Mapping[int, Effect] = {o: Effect("unknown", (), None, (), False, reason) for o in pointers}
     return KernelEffects(entry, effects, {}, (), (reason,))
-
-
-__all__ = ["FirstStage", "RawAccess", "analyse_once"]

@@ -103,10 +103,10 @@ def _forget(walker: Walker, parts: CallParts, state: State) -> None:
 def _inline(
     walker: Walker, instruction: Instruction, parts: CallParts, function: Function, state: State
 ) -> State | None:
-    from planc.effects.walk import Walker as Activation
-
     entry = _entry_registers(walker, parts, function, state)
-    inner = Activation(walker.engine, walker.flows, walker.flows[function.name], (*walker.calls, instruction))
+    inner = type(walker)(
+        walker.engine, walker.flows, walker.flows[function.name], (*walker.calls, instruction)
+    )
     inner.turns = walker.turns
     after = inner.run(replace(state, registers=entry))
     if inner.leaves_early:

@@ -8,6 +8,7 @@ from math import gcd
 from planc.effects.accesses import RawAccess
 from planc.effects.bounds import Facts, interval, is_contradicted
 from planc.effects.engine import Engine
+from planc.effects.findings import Met
 from planc.effects.forms import Form, subtract, symbol_form
 from planc.effects.launch import PointerFact
 from planc.effects.ranges import may_box, must_box
@@ -20,15 +21,18 @@ _MOST_BOXES = 24
 _WIDE = 1 << 62
 
 
-def collect_effects(engine: Engine, entry: str) -> KernelEffects:
+def collect_effects(engine: Engine, entry: str) -> tuple[KernelEffects, list[Met]]:
     """Return the effects of everything that the engine recorded."""
-    found: dict[Target, list[AccessRange]] = {}
+    mets: list[Met] = []
     reasons: dict[Target, str] = {}
     unknown = [f"PTX line {each.line} {reason}" for each, reason in engine.unknown]
     for access in engine.accesses:
         if is_contradicted(engine.symbols, Facts(access.facts)):
             continue
-        _place(engine, access, found, reasons, unknown)
+        _place(engine, access, mets, reasons, unknown)
+    found: dict[Target, list[AccessRange]] = {}
+    for met in mets:
+        found.setdefault(met.target, []).append(met.record)
     for symbol, reason in engine.escapes.items():
         target = _target(engine, symbol)
         if target is not None:
@@ -45,7 +49,8 @@ def collect_effects(engine: Engine, entry: str) -> KernelEffects:
     external = tuple(dict.fromkeys(f"PTX line {i.line} {what}" for i, what in engine.external))
     effects = (*parameters.values(), *globals_.values())
     notes = tuple(note for effect in effects for note in _notes(effect))
-    return KernelEffects(entry, parameters, globals_, external, tuple(dict.fromkeys(unknown)), (), notes)
+    unknowns = tuple(dict.fromkeys(unknown))
+    return KernelEffects(entry, parameters, globals_, external, unknowns, (), notes), mets
 
 
 def _notes(effect: Effect) -> Iterable[str]:
@@ -66,7 +71,7 @@ def _target(engine: Engine, symbol: int) -> Target | None:
 def _place(
     engine: Engine,
     access: RawAccess,
-    found: dict[Target, list[AccessRange]],
+    mets: list[Met],
     reasons: dict[Target, str],
     unknown: list[str],
 ) -> None:
@@ -93,7 +98,7 @@ def _place(
     if strangers and record.may is None:
         unknown.append(f"PTX line {line} adds a number made from pointers to an address")
         _blame(engine, strangers, f"PTX line {line} computes an address from it", reasons)
-    found.setdefault(target, []).append(record)
+    mets.append(Met(target, rest, access, record))
 
 
 def _blame(engine: Engine, taint: frozenset[int], reason: str, reasons: dict[Target, str]) -> None:

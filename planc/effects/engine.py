@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from planc.effects.accesses import RawAccess
 from planc.effects.arithmetic import Arithmetic
 from planc.effects.forms import Form, constant, symbol_form
-from planc.effects.launch import BytesFact, IntegerFact, LaunchFacts, PointerFact
+from planc.effects.launch import BytesFact, Dimensions, IntegerFact, LaunchFacts, PointerFact
 from planc.effects.symbols import Definition, Origin, Symbols
 from planc.ptx.syntax import Instruction, Module
 
@@ -34,6 +34,7 @@ class Engine:
     escapes: dict[int, str] = field(default_factory=dict)
     external: list[tuple[Instruction, str]] = field(default_factory=list)
     unknown: list[tuple[Instruction, str]] = field(default_factory=list)
+    thread: tuple[Dimensions, Dimensions] | None = None
     recording: bool = True
     serial: int = 0
     steps: int = 0
@@ -58,6 +59,9 @@ class Engine:
         """Return a thread or block index below ``count``."""
         if count == 1:
             return constant(0)
+        if self.thread is not None:
+            base, _, axis = name.partition(".")
+            return constant(self.thread[0 if base == "tid" else 1]["xyz".index(axis)])
         definition = Definition(Origin.INDEX, name, 0, count - 1)
         return symbol_form(self.symbols.make(("index", name), definition))
 

@@ -13,11 +13,11 @@ from planc.effects.accesses import RawAccess, Touch
 from planc.effects.arithmetic import type_range
 from planc.effects.conditions import UNKNOWN, Condition
 from planc.effects.engine import Engine
-from planc.effects.forms import Form, shift
+from planc.effects.forms import Form, shift, wrap
 from planc.effects.state import State
 from planc.effects.symbols import Origin
 from planc.effects.transfer import Transfer, number_type
-from planc.effects.values import Number, Option, options_of
+from planc.effects.values import Choice, Number, Option, choice_of, options_of
 from planc.ptx.instructions import MemoryAccess, memory_accesses
 from planc.ptx.syntax import Address, Arguments, Immediate, Instruction, Operand, Register, Symbol, Vector
 from planc.ptx.widths import TYPE_BYTES, VECTOR_LENGTHS
@@ -265,19 +265,37 @@ class MemoryTransfer:
 
     def _passed(
         self, name: str, place: tuple[str, int] | None, size: int, instruction: Instruction, state: State
-    ) -> Number:
+    ) -> Number | Choice:
         width = self.transfer.width_of(name)
         if place is not None:
             held = state.registers.get(f"[{place[0]}+{place[1]}]")
             if held is not None and not isinstance(held, Condition) and held.width >= size * 8:
-                return held  # type: ignore[return-value]
+                return self._extended(held, size * 8, width, instruction, state)
             parameter = self._own_parameter(place[0])
             if parameter is not None:
                 label = place[0] if place[1] == 0 else f"{place[0]}+{place[1]}"
-                return Number(self.engine.argument(parameter + place[1], size, label), width)
+                found = Number(self.engine.argument(parameter + place[1], size, label), size * 8)
+                return self._extended(found, size * 8, width, instruction, state)
         kind = number_type(instruction.modifiers[-1])
         bounds = type_range(*kind) if kind else type_range(min(width, 64), True)
         return Number(self.engine.fresh("parameter", *bounds), width)
+
+    def _extended(
+        self, held: Number | Choice, bits: int, width: int, instruction: Instruction, state: State
+    ) -> Number | Choice:
+        """Widen a loaded value to its register: by its sign for a signed type, else with zeros."""
+        if width <= bits and held.width == width:
+            return held
+        kind = number_type(instruction.modifiers[-1])
+        signed = kind is not None and kind[1]
+
+        def widened(form: Form) -> Form:
+            form = wrap(form, bits)
+            if width <= bits:
+                return wrap(form, width)
+            return wrap(self.engine.arithmetic.number(form, bits, signed, state.facts), width)
+
+        return choice_of([Option(widened(o.form), o.facts) for o in options_of(held)], width)
 
     def _own_parameter(self, name: str) -> int | None:
         if not self.transfer.function.is_entry:
