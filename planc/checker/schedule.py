@@ -1,7 +1,8 @@
 """Proves a schedule against its program, knowing nothing of how it was made.
 
-The checks: each node runs once; the order and the lanes fit the edges; every edge of the program is a path of
-full edges of the schedule; each scratch buffer has a place inside the arena, aligned, and no two share bytes.
+The checks: each node runs once; the order fits the edges; every edge of the program is a path of full edges
+of the schedule; lanes are chains; each scratch buffer has a place inside the arena, aligned; and of two that
+share a byte, all uses of one come before all uses of the other on paths, whichever legal run is taken.
 Together with race freedom of the program that makes every legal run of the schedule a legal run of the
 program. A failure is a fault of planc, never of the author's files.
 """
@@ -13,14 +14,17 @@ from itertools import islice
 
 import numpy as np
 
+from planc.checker.memory import handovers, ordered, users
+from planc.checker.paths import Paths, lane_steps, program_edges
 from planc.diagnostics import Diagnostic, InternalFault
-from planc.plan.program import EdgeType, Program, Role, Schedule, Table
+from planc.plan.program import EdgeType, NodeKind, Program, Role, Schedule, Table
 
 _FEW = 8
+_CHAINED = (NodeKind.KERNEL, NodeKind.FILL, NodeKind.COPY)
 
 
 def check_schedule(program: Program, schedule: Schedule) -> None:
-    """Raise :class:`InternalFault` (PLC950 to PLC957) with everything by which the schedule is wrong.
+    """Raise :class:`InternalFault` (PLC911, PLC950 to PLC957) with everything by which the schedule is wrong.
 
     Rows that the program does not have (PLC957) end the check at once, since nothing after them means
     anything.
@@ -91,43 +95,50 @@ def _positions(schedule: Schedule) -> Table:
 
 
 def _paths(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
-    """PLC952: each edge of the program is a path of full edges.
-
-    Programmatic edges carry no path: what runs after one may begin before the work before it is done.
-    """
-    count = len(program.nodes)
-    full = schedule.edges[schedule.edges["type"] == EdgeType.FULL]
-    kept = np.isin(_keys(program.edges, count), _keys(full, count))
-    missing = program.edges[~kept]
-    if not len(missing):
-        return
-    for before, after in islice(_unreached(schedule, full, missing), _FEW):
+    """PLC952: each edge of the program is a path of full edges."""
+    questions = program_edges(program.edges, schedule)
+    for _, before, after in islice(Paths(schedule).missing(questions), _FEW):
         first, second = program.node_names[before], program.node_names[after]
         message = f"no path leads from `{first}` to `{second}`"
         yield _fault("PLC952", schedule, message, before=first, after=second)
 
 
-def _keys(edges: Table, count: int) -> Table:
-    keys: Table = edges["before"].astype(np.int64) * count + edges["after"]
-    return keys
+def _lanes(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
+    """PLC911: nodes that follow each other on a lane do so along a path, once there is a lane besides 0."""
+    if not schedule.lanes.any():
+        return
+    steps = lane_steps(program.nodes["kind"], schedule, _CHAINED)
+    for step, before, after in islice(Paths(schedule).missing(steps), _FEW):
+        first, second = program.node_names[before], program.node_names[after]
+        message = f"no path leads from `{first}` to `{second}` on lane {step.about[0]}"
+        yield _fault("PLC911", schedule, message, before=first, after=second)
 
 
-def _unreached(schedule: Schedule, full: Table, wanted: Table) -> Iterator[tuple[int, int]]:
-    """Yield the wanted pairs without a path, by one pass over the order with bit sets of the sources."""
-    bit = {source: place for place, source in enumerate(np.unique(wanted["before"]).tolist())}
-    targets: dict[int, list[int]] = {}
-    for before, after in zip(wanted["before"].tolist(), wanted["after"].tolist(), strict=True):
-        targets.setdefault(after, []).append(before)
-    before_of: list[list[int]] = [[] for _ in range(len(schedule.order))]
-    for before, after in zip(full["before"].tolist(), full["after"].tolist(), strict=True):
-        before_of[after].append(before)
-    reached = [0] * len(schedule.order)
-    for node in schedule.order.tolist():
-        mine = 0
-        for previous in before_of[node]:
-            mine |= reached[previous] | (1 << bit[previous] if previous in bit else 0)
-        reached[node] = mine
-        yield from ((source, node) for source in targets.get(node, ()) if not mine >> bit[source] & 1)
+def _shared(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
+    """PLC954: buffers that share bytes are never live at once."""
+    paths, uses = Paths(schedule), users(program)
+    pairs = set(handovers(program, schedule, uses, paths.place))
+    questions = [ordered(pair, uses, paths.place) for pair in sorted(pairs)]
+    seen: set[tuple[int, ...]] = set()
+    for question, before, after in paths.missing(questions):
+        if question.about in seen or len(seen) >= _FEW:
+            continue
+        seen.add(question.about)
+        buffers = [program.buffers[row].name for row in question.about]
+        nodes = [program.node_names[row] for row in (before, after)]
+        message = (
+            f"`{buffers[0]}` and `{buffers[1]}` share bytes, and no path leads from `{nodes[0]}`, which uses "
+            f"the one, to `{nodes[1]}`, which uses the other"
+        )
+        yield _fault(
+            "PLC954",
+            schedule,
+            message,
+            first=buffers[0],
+            second=buffers[1],
+            before=nodes[0],
+            after=nodes[1],
+        )
 
 
 def _placed(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
@@ -141,22 +152,21 @@ def _placed(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
 
 
 def _arena(program: Program, schedule: Schedule) -> Iterator[Diagnostic]:
-    """PLC954 to PLC956: places are disjoint, inside the arena and aligned."""
-    places = schedule.placements[np.argsort(schedule.placements["offset"], kind="stable")]
-    end, last = 0, ""
-    for row, offset in zip(places["buffer"].tolist(), places["offset"].tolist(), strict=True):
+    """PLC955, PLC956: places are inside the arena and aligned."""
+    for row, _, offset in schedule.placements.tolist():
         buffer = program.buffers[row]
         name = buffer.name
-        if offset < end:
-            yield _fault("PLC954", schedule, f"`{last}` and `{name}` share bytes", first=last, second=name)
         if offset % buffer.align:
             message = f"`{name}` is at byte {offset}, and needs a multiple of {buffer.align}"
             yield _fault("PLC956", schedule, message, buffer=name, offset=offset)
         if offset + buffer.nbytes > schedule.arena_bytes:
             message = f"`{name}` ends at byte {offset + buffer.nbytes} of an arena of {schedule.arena_bytes}"
             yield _fault("PLC955", schedule, message, buffer=name, offset=offset)
-        if offset + buffer.nbytes > end:
-            end, last = offset + buffer.nbytes, name
 
 
-_STAGES: tuple[tuple[Rule, ...], ...] = ((_rows,), (_permutation, _placed), (_forward, _arena), (_paths,))
+_STAGES: tuple[tuple[Rule, ...], ...] = (
+    (_rows,),
+    (_permutation, _placed),
+    (_forward, _arena),
+    (_paths, _lanes, _shared),
+)

@@ -6,6 +6,8 @@ from planc.diagnostics.entry import CodeEntry
 
 CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC900", "planc itself is at fault"),
+    CodeEntry("PLC910", "a pass failed"),
+    CodeEntry("PLC911", "lane that is no chain"),
     CodeEntry("PLC950", "schedule does not hold each node once"),
     CodeEntry("PLC951", "schedule order breaks an edge"),
     CodeEntry("PLC952", "edge of the program is not kept"),

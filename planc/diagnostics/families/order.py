@@ -11,4 +11,9 @@ CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC503", "write-write race"),
     CodeEntry("PLC504", "redundant edge", Severity.HINT),
     CodeEntry("PLC505", "order of reductions is open", Severity.WARNING),
+    CodeEntry("PLC590", "unreadable text of passes"),
+    CodeEntry("PLC591", "unknown pass"),
+    CodeEntry("PLC592", "unknown option of a pass"),
+    CodeEntry("PLC593", "option of a pass out of range"),
+    CodeEntry("PLC594", "unknown level"),
 )

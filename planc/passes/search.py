@@ -1,0 +1,179 @@
+"""Depth-first search for a placement within a given height.
+
+Blocks are placed from the bottom upwards, each at the lowest offset that those below it leave: every
+placement can be pushed down to one of that form, with offsets that never fall. A partial placement is given
+up when a clique cannot be finished: its lowest unplaced block is at some offset at least, and all its
+unplaced blocks must fit between there and the top. Once the unplaced blocks fall into groups without a
+conflict between them, each group is placed for itself, and a group that cannot be ends the whole. Which
+block is tried first decides everything, so the search starts again with other orders, each time with more
+steps. (Moffitt's MiniMalloc searches along these lines, on intervals.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from planc.passes.problem import Matrix, Placed, Problem, areas
+
+_FAR = 1 << 29
+_LARGEST = 1 << 28
+_LIMITS = (300, 1_500, 6_000, 24_000, 96_000)
+
+
+class _SpentError(Exception):
+    """The steps of one start are used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A partial placement.
+
+    ``least`` is by block the least offset left to it (``_FAR``: placed, or of another group), ``left`` by
+    clique the bytes of its unplaced blocks, ``last`` the (offset, block) placed last.
+    """
+
+    least: Matrix
+    left: Matrix
+    last: tuple[int, int]
+
+
+class _Start:
+    """One search, with blocks renumbered in the order in which they are preferred."""
+
+    def __init__(self, problem: Problem, order: list[int], height: int, steps: int) -> None:
+        place = {block: number for number, block in enumerate(order)}
+        count, columns = len(order), len(problem.cliques)
+        self.order, self.height, self.steps = order, height, steps
+        self.sizes = np.array([problem.sizes[b] for b in order], np.int32)
+        cliques = [[place[b] for b in clique] for clique in problem.cliques]
+        self.flat = np.concatenate([np.array(c, np.int64) for c in cliques])
+        self.starts = np.cumsum([0, *(len(c) for c in cliques)])[:-1]
+        self.use = np.zeros((count, columns), np.int32)
+        for column, clique in enumerate(cliques):
+            self.use[clique, column] = self.sizes[clique]
+        self.near = np.zeros((count, count), bool)
+        for block, others in enumerate(problem.neighbours):
+            self.near[place[block], [place[b] for b in others]] = True
+        self.hull = self._hulls()
+        self.offsets = np.zeros(count, np.int64)
+
+    def _hulls(self) -> tuple[Matrix, Matrix]:
+        """Return the first and last column that hold each block down together with what it conflicts with."""
+        member = (self.use > 0) | (self.sizes == 0)[:, None]
+        shared = member.astype(np.float32) @ member.T.astype(np.float32) > 0
+        first = member.argmax(1)
+        last = member.shape[1] - 1 - member[:, ::-1].argmax(1)
+        for block, other in np.argwhere(self.near & ~shared).tolist():
+            first[block] = min(first[block], first[other])
+            last[block] = max(last[block], last[other])
+        return first, last
+
+    def run(self) -> bool:
+        least = np.zeros(len(self.order), np.int32)
+        return self._solve(_State(least, self.use.sum(0, dtype=np.int32), (-1, -1)))
+
+    def _solve(self, state: _State) -> bool:
+        """Place all of ``state``; what is left of offsets after False means nothing."""
+        return all(self._place(group) for group in self._groups(state))
+
+    def _place(self, state: _State) -> bool:
+        self.steps -= 1
+        if self.steps < 0:
+            raise _SpentError
+        return any(self._solve(rest) for rest in self._children(state))
+
+    def _groups(self, state: _State) -> Iterator[_State]:
+        """Yield the parts of ``state`` that have no conflict with each other."""
+        open_ = np.flatnonzero(state.least < _FAR)
+        if not len(open_):
+            return
+        first, last = self.hull[0][open_], self.hull[1][open_]
+        columns = len(state.left)
+        opened, closed = np.bincount(first, minlength=columns), np.bincount(last, minlength=columns)
+        ends = np.flatnonzero((np.cumsum(opened - closed) == 0) & (closed > 0))
+        if len(ends) < 2:
+            yield state
+            return
+        low = -1
+        for high in ends.tolist():
+            inside = (self.hull[0] > low) & (self.hull[1] <= high)
+            kept = np.zeros(columns, np.int32)
+            kept[low + 1 : high + 1] = state.left[low + 1 : high + 1]
+            yield _State(np.where(inside, state.least, _FAR), kept, state.last)
+            low = high
+
+    def _children(self, state: _State) -> Iterator[_State]:
+        """Yield what each possible next block leaves, the lowest offset first, then the preferred block."""
+        picks = self._candidates(state)
+        if not len(picks):
+            return
+        offsets = state.least[picks]
+        least = np.maximum(state.least[None], offsets[:, None])
+        pushed = np.maximum(least, (offsets + self.sizes[picks])[:, None])
+        least = np.where(self.near[picks], pushed, least)
+        least[np.arange(len(picks)), picks] = _FAR
+        left = state.left[None] - self.use[picks]
+        floor = np.minimum.reduceat(least[:, self.flat], self.starts, axis=1)
+        fits = ((floor + left <= self.height) | (left == 0)).all(1)
+        for index in np.flatnonzero(fits).tolist():
+            block, offset = int(picks[index]), int(offsets[index])
+            self.offsets[block] = offset
+            yield _State(least[index], left[index], (offset, block))
+
+    def _candidates(self, state: _State) -> Matrix:
+        """Return blocks that may come next: below them nothing else fits, above them everything does."""
+        least = state.least
+        offset, last = state.last
+        able = (least < (least + self.sizes).min()) & (least <= self.height)
+        able[: last + 1] &= least[: last + 1] > offset
+        picks = np.flatnonzero(able)
+        return picks[np.argsort(least[picks], kind="stable")]
+
+
+def search(
+    problem: Problem, height: int, steps: int, on_time: Callable[[], bool] = lambda: True
+) -> Placed | None:
+    """Return a placement within ``height``, or None if ``steps`` partial placements showed none.
+
+    Alignment is not looked at: give sizes that are multiples of every alignment. ``on_time`` is asked before
+    each new start; with the default the same call gives the same answer.
+    """
+    if height < problem.bound or sum(problem.sizes) > _LARGEST:
+        return None
+    for limit in _LIMITS:
+        for order in _orders(problem):
+            steps -= limit
+            if steps < 0 or not on_time():
+                return None
+            start = _Start(problem, order, height, limit)
+            try:
+                if start.run():
+                    return _result(problem, start)
+                return None
+            except _SpentError:
+                continue
+    return None
+
+
+def _result(problem: Problem, start: _Start) -> Placed:
+    offsets = [0] * len(start.order)
+    for number, block in enumerate(start.order):
+        offsets[block] = int(start.offsets[number])
+    return Placed(offsets, max(o + s for o, s in zip(offsets, problem.sizes, strict=True)))
+
+
+def _orders(problem: Problem) -> Iterator[list[int]]:
+    """Yield the blocks by all orders of: in many cliques, large over all, in full cliques, large."""
+    spans, loads = areas(problem)
+    sizes = problem.sizes
+    keys = (spans, [a * b for a, b in zip(spans, sizes, strict=True)], loads, sizes)
+    seen = set()
+    for chosen in permutations(keys, 3):
+        order = sorted(range(len(sizes)), key=lambda i: tuple(-key[i] for key in chosen))
+        if tuple(order) not in seen:
+            seen.add(tuple(order))
+            yield order
