@@ -47,6 +47,11 @@ class CheckReport:
         """Whether no diagnostic is an error."""
         return not any(CATALOGUE[d.code].severity is Severity.ERROR for d in self.diagnostics)
 
+    def raise_errors(self) -> None:
+        """Raise :class:`GraphError` with all diagnostics, if one is an error."""
+        if not self.ok:
+            raise GraphError(self.diagnostics)
+
 
 def check(
     source: str | Path | Graph,

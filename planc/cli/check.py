@@ -12,6 +12,7 @@ from planc.cli.failures import EXIT_USER, guarded, read_text
 from planc.cli.find import find_files
 from planc.cli.options import AllowOutside, CheckFormat, Settings, settings
 from planc.cli.progress import progress_bar
+from planc.cli.tracing import Arg, Budget, Constant, Input, Replays, Seed, Shuffle, Trace
 from planc.diagnostics import CATALOGUE, Diagnostic, Severity
 from planc.diagnostics.render import RENDERERS
 
@@ -23,13 +24,25 @@ def check(
     fix: Annotated[bool, typer.Option("--fix", help="Apply the fixes that planc is sure of.")] = False,
     allow_outside: AllowOutside = False,
     format: Annotated[CheckFormat, typer.Option("--format", help="How to report.")] = CheckFormat.TEXT,
+    trace: Trace = False,
+    shuffle: Shuffle = 0,
+    input: Input = None,
+    constant: Constant = None,
+    arg: Arg = None,
+    seed: Seed = 0,
+    budget: Budget = None,
 ) -> None:
-    """Check graph files (and plans): syntax, names, views, kernels, limits, order and races."""
+    """Check graph files (and plans): syntax, names, views, kernels, limits, order and races.
+
+    With `--trace` or `--shuffle` they are also replayed on the CPU.
+    """
     from planc.api import check as check_graph
     from planc.api import check_plan
     from planc.cli.fixing import fix_files
 
     values = settings(set_)
+    replays = Replays(trace, shuffle, input, constant, arg, seed, budget)
+    wanted = replays.wanted
     found: list[Diagnostic] = []
     verdicts: list[tuple[str, str]] = []
     with progress_bar() as report:
@@ -42,6 +55,8 @@ def check(
                 result = check_graph(path, settings=values, allow_outside=allow_outside)
                 if fix and fix_files(result.diagnostics):
                     result = check_graph(path, settings=values, allow_outside=allow_outside)
+            if result.ok and wanted:
+                result = replays.run(path, values, allow_outside, report)
             found += result.diagnostics
             verdicts.append((str(path), result.verdict))
     typer.echo(_report(tuple(found), verdicts, format), nl=False)

@@ -6,6 +6,9 @@ from planc.diagnostics.entry import CodeEntry
 
 CODES: tuple[CodeEntry, ...] = (
     CodeEntry("PLC900", "planc itself is at fault"),
+    CodeEntry("PLC905", "an effect that planc proved is too narrow"),
+    CodeEntry("PLC906", "bytes that planc says are written are not"),
+    CodeEntry("PLC907", "effect of a fill or copy is not its operation's"),
     CodeEntry("PLC910", "a pass failed"),
     CodeEntry("PLC911", "lane that is no chain"),
     CodeEntry("PLC950", "schedule does not hold each node once"),
