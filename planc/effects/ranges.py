@@ -113,7 +113,9 @@ class Spread:
             base = self.symbols[symbol].base
             if base is None or len(base.terms) != 1 or base.terms[0][1] != 1:
                 continue
-            if self.form.coefficient(base.terms[0][0]) and not self._is_divided(symbol):
+            whole = base.terms[0][0]
+            if any(each.coefficient(whole) for each in (self.form, *self.items)) and not
+            self._is_divided(symbol):
                 return symbol
         return None
 
@@ -140,7 +142,7 @@ class Spread:
         )
         value = Form(-offset, tuple(sorted(((again, divisor), (rest, 1)))))
         limits = (shift(value, -parent.low), subtract(Form(parent.high), value))
-        self.is_exact &= self._splits_exactly(whole, offset, divisor, again, rest)
+        self.is_exact &= self._splits_exactly(whole, value, quotient, divisor, again, rest)
         self._rebase_multiples(whole, offset, divisor, again)
         items = [self._replaced(i, whole, value, quotient, again) for i in self.items]
         self.form = self._replaced(self.form, whole, value, quotient, again)
@@ -163,25 +165,29 @@ class Spread:
     def _replaced(self, form: Form, whole: int, value: Form, quotient: int, again: int) -> Form:
         return substitute(substitute(form, whole, value), quotient, symbol_form(again))
 
-    def _splits_exactly(self, whole: int, offset: int, divisor: int, again: int, rest: int) -> bool:
+    def _splits_exactly(
+        self, whole: int, value: Form, quotient: int, divisor: int, again: int, rest: int
+    ) -> bool:
         """Whole rows alone are certain: shrink both axes to what every dividend fills."""
         parent = self.symbols[whole]
-        if offset or parent.low or parent.origin is Origin.OPAQUE:
+        if value.const or parent.low or parent.origin is Origin.OPAQUE:
             return False
-        ends = [item for item in self.items if item.coefficient(whole)]
-        high = parent.high
-        for item in ends:
+        exact = dict(self.exact_limits or {})
+        high = exact.pop(whole, (0, parent.high))[1]
+        for item in self.items:
+            moved = self._replaced(item, whole, value, quotient, again)
+            if not (moved.coefficient(again) and moved.coefficient(rest)):
+                continue
+            if all(symbol in (self.exact_limits or ()) for symbol in item.symbols):
+                continue
             slope = item.coefficient(whole)
             if len(item.terms) != 1 or slope > 0:
                 return False
             high = min(high, item.const // -slope)
         rows, left = divmod(high + 1, divisor)
-        self.exact_limits = (
-            {again: (0, 0), rest: (0, left - 1)}
-            if rows == 0
-            else {again: (0, rows - 1), rest: (0, divisor - 1)}
-        )
-        return high >= 0 and len(ends) == len([i for i in self.items if whole in i.symbols])
+        few = {again: (0, 0), rest: (0, left - 1)}
+        self.exact_limits = exact | (few if rows == 0 else {again: (0, rows - 1), rest: (0, divisor - 1)})
+        return high >= 0
 
 
 def may_box(symbols: Symbols, form: Form, facts: Facts, width: int) -> Box | None:
@@ -307,10 +313,11 @@ def _axis_limits(symbols: Symbols, spread: Spread) -> dict[int, tuple[int, int]]
         limits[symbol] = (definition.low, definition.high)
     exact = spread.exact_limits or {}
     bounded = set(exact)
+    limits.update(exact)
     for item in spread.items:
-        if all(symbol in exact for symbol in item.symbols):
-            continue
         if len(item.terms) != 1:
+            if all(symbol in exact for symbol in item.symbols):
+                continue
             return None
         ((symbol, slope),) = item.terms
         low, high = limits[symbol]
@@ -320,7 +327,6 @@ def _axis_limits(symbols: Symbols, spread: Spread) -> dict[int, tuple[int, int]]
             high = min(high, item.const // -slope)
             bounded.add(symbol)
         limits[symbol] = (low, high)
-    limits.update(exact)
     for symbol, (low, high) in limits.items():
         if low > high or (symbols[symbol].origin is Origin.LOOP and symbol not in bounded):
             return None

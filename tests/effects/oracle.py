@@ -8,7 +8,7 @@ import numpy as np
 
 from planc.ptx.syntax import Module
 from planc.simt import Memory, load_variables, prepare
-from tests.effects.table import Case, Pointer, raw
+from tests.effects.table import Case, Pointer, pieces, raw
 
 
 @dataclass
@@ -24,27 +24,24 @@ class Seen:
         self.written = np.zeros(self.size, bool)
 
 
-def run_case(
-    module: Module, case: Case, *, slack: int = 0, fill: np.ndarray | None = None
-) -> list[Seen | None]:
-    """Run a case; return what it touches of each argument, ``slack`` bytes longer; None for scalars."""
+def run_case(module: Module, case: Case) -> dict[int, Seen]:
+    """Run a case; return what it touches through the pointer at each offset of the parameter block."""
     memory = Memory()
     variables = load_variables(module, memory)
     seen: dict[str, Seen] = {}
     block = b""
-    for place, (argument, parameter) in enumerate(
-        zip(case.arguments, module.functions[case.name].parameters, strict=True)
-    ):
-        block += bytes(parameter.offset - len(block))
+    found = pieces(case, module.functions[case.name].parameters)
+    for offset, argument in found:
+        block += bytes(offset - len(block))
         if isinstance(argument, Pointer):
-            data = np.zeros(argument.size + slack, np.uint8)
-            if fill is not None:
-                data[:] = fill[: data.size]
-            address = memory.map(f"argument {place}", data)
-            seen[f"argument {place}"] = Seen(data.size)
+            data = np.zeros(argument.size, np.uint8)
+            address = memory.map(f"argument {offset}", data)
+            seen[f"argument {offset}"] = Seen(data.size)
             block += address.to_bytes(8, "little")
         else:
             block += raw(argument.value)
+    end = max((p.offset + p.size for p in module.functions[case.name].parameters), default=0)
+    block += bytes(end - len(block))
 
     def trace(kind: str, addresses: np.ndarray, size: int, region: object, threads: np.ndarray) -> None:
         found = seen.get(region.name)  # type: ignore[attr-defined]
@@ -60,4 +57,4 @@ def run_case(
     prepare(module, case.name).run(
         case.grid, case.block, 0, block, memory, variables=variables, budget=50_000_000, trace=trace
     )
-    return [seen.get(f"argument {place}") for place in range(len(case.arguments))]
+    return {offset: seen[f"argument {offset}"] for offset, each in found if isinstance(each, Pointer)}

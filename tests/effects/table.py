@@ -2,13 +2,15 @@
 
 ``// launch: GRID x BLOCK: ARGUMENT, …`` where an argument is a number, ``L`` (64 bits), ``F`` (a float), or a
 pointer: ``R``, ``W``, ``RW``, ``RED``, ``U`` (unknown) or ``N`` (nothing) of so many bytes, with the exact
-bytes where they are simple: ``ALL``, ``BOX(offset, count, stride)`` (may and must alike) or ``MAY(…)``.
+bytes where they are simple: ``ALL``, ``BOX(offset, count, stride)`` (may and must alike) or ``MAY(…)``. A
+list is a struct. ``globals`` are the kinds of module variables; ``unknown`` and ``external`` say that the
+kernel may touch anything, or prints or asserts.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -52,12 +54,47 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Case:
+    """``arguments`` are pointers, scalars and tuples of them (structs)."""
+
     file: str
     name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    arguments: tuple[Pointer | Scalar, ...]
+    arguments: tuple[object, ...]
     runs: bool
+    globals: tuple[tuple[str, str], ...] = ()
+    unknown: bool = False
+    external: bool = False
+
+
+def pieces(case: Case, parameters: tuple) -> list[tuple[int, Pointer | Scalar]]:
+    """Return every pointer and scalar of the arguments with its byte offset in the parameter block."""
+    found: list[tuple[int, Pointer | Scalar]] = []
+    for argument, parameter in zip(case.arguments, parameters, strict=True):
+        _lay_out(argument, parameter.offset, found)
+    return found
+
+
+def _size(argument: object) -> int:
+    return 8 if isinstance(argument, Pointer) else len(raw(argument.value))  # type: ignore[attr-defined]
+
+
+def _align(argument: object) -> int:
+    if isinstance(argument, tuple):
+        return max(_align(each) for each in argument)
+    return _size(argument)
+
+
+def _lay_out(argument: object, offset: int, found: list[tuple[int, Pointer | Scalar]]) -> int:
+    """Place an argument as C does; return the offset after it."""
+    offset += -offset % _align(argument)
+    if not isinstance(argument, tuple):
+        found.append((offset, argument))  # type: ignore[arg-type]
+        return offset + _size(argument)
+    end = offset
+    for each in argument:
+        end = _lay_out(each, end, found)
+    return end + -(end - offset) % _align(argument)
 
 
 def _three(value: object) -> tuple[int, int, int]:
@@ -86,13 +123,25 @@ def _names() -> dict[str, object]:
 _CASE = re.compile(r"// launch( only)?: (.+?) x (.+?): (.*)\nK (\w+)\(")
 
 
+def _split(*arguments: object, **more: object) -> tuple[tuple[object, ...], dict[str, object]]:
+    return tuple(_wrapped(a) for a in arguments), more
+
+
+def _wrapped(argument: object) -> object:
+    if isinstance(argument, list):
+        return tuple(_wrapped(each) for each in argument)
+    return argument if isinstance(argument, Pointer) else Scalar(argument)
+
+
 def cases_of(path: Path) -> list[Case]:
     """Return the cases of a file of kernels, in its order."""
     found = []
     for only, grid, block, arguments, name in _CASE.findall(path.read_text()):
-        given = eval(f"({re.sub(r'(?<=[0-9])u', '', arguments)},)", _names())
-        values = tuple(a if isinstance(a, Pointer) else Scalar(a) for a in given)
-        found.append(Case(path.name, name, _three(eval(grid)), _three(eval(block)), values, not only))
+        text = re.sub(r"(?<=[0-9])u", "", arguments)
+        given, more = eval(f"_split({text})", {**_names(), "_split": _split})
+        case = Case(path.name, name, _three(eval(grid)), _three(eval(block)), given, not only)
+        more["globals"] = tuple(more.get("globals", {}).items())
+        found.append(replace(case, **more))
     return found
 
 
@@ -108,13 +157,13 @@ def raw(value: object) -> bytes:
 
 def launch_of(case: Case, parameters: tuple) -> LaunchFacts:
     facts: dict[int, object] = {}
-    for argument, parameter in zip(case.arguments, parameters, strict=True):
+    for offset, argument in pieces(case, parameters):
         if isinstance(argument, Pointer):
-            facts[parameter.offset] = PointerFact(argument.size)
+            facts[offset] = PointerFact(argument.size)
             continue
         data = raw(argument.value)
         is_whole = isinstance(argument.value, int | np.integer)
-        facts[parameter.offset] = integer(int(argument.value), len(data)) if is_whole else BytesFact(data)
+        facts[offset] = integer(int(argument.value), len(data)) if is_whole else BytesFact(data)
     return LaunchFacts(case.grid, case.block, 0, facts)
 
 
