@@ -61,7 +61,7 @@ class Spread:
         return definition.low == 0 and definition.origin in (Origin.INDEX, Origin.LOOP)
 
     def _dividends(self) -> list[Form]:
-        found = [self.symbols[s].base for s in self.form.symbols]
+        found = [self.symbols[s].base for s in self._everywhere()]
         return [form for form in found if form is not None]
 
     def _together(self, wanted: list[Form], low: int, high: int, size: int) -> bool:
@@ -87,7 +87,7 @@ class Spread:
 
     def _rebase(self, low: int, value: Form) -> None:
         """Give quotients of the merged number their dividend in its terms."""
-        for symbol, _ in self.form.terms:
+        for symbol in self._everywhere():
             definition = self.symbols[symbol]
             if definition.base is not None and definition.base.coefficient(low):
                 base = substitute(definition.base, low, value)
@@ -109,15 +109,18 @@ class Spread:
 
     def _splittable(self) -> int | None:
         """Return a quotient of a single symbol that occurs beside it."""
-        for symbol in sorted(self.form.symbols, key=lambda s: self.symbols[s].divisor):
+        for symbol in sorted(self._everywhere(), key=lambda s: (self.symbols[s].divisor, s)):
             base = self.symbols[symbol].base
             if base is None or len(base.terms) != 1 or base.terms[0][1] != 1:
                 continue
             whole = base.terms[0][0]
-            if any(each.coefficient(whole) for each in (self.form, *self.items)) and not
-            self._is_divided(symbol):
+            found = any(each.coefficient(whole) for each in (self.form, *self.items))
+            if found and not self._is_divided(symbol):
                 return symbol
         return None
+
+    def _everywhere(self) -> set[int]:
+        return {symbol for each in (self.form, *self.items) for symbol in each.symbols}
 
     def _is_divided(self, symbol: int) -> bool:
         """Whether an outer quotient has to be split first."""
@@ -125,7 +128,7 @@ class Spread:
         assert base is not None
         whole = base.terms[0][0]
         inner = self.symbols[whole].base
-        return inner is not None and any(self.form.coefficient(s) for s in inner.symbols)
+        return inner is not None and any(s in self._everywhere() for s in inner.symbols)
 
     def _split(self, quotient: int) -> None:
         """Write ``x`` as ``d*q + r - c`` for ``q = (x + c)/d``."""
@@ -150,7 +153,7 @@ class Spread:
 
     def _rebase_multiples(self, whole: int, offset: int, divisor: int, again: int) -> None:
         """``(x + c)/(d*e)`` is ``q/e``."""
-        for symbol in self.form.symbols:
+        for symbol in self._everywhere():
             other = self.symbols[symbol]
             if other.base is None or other.base != Form(offset, ((whole, 1),)) or other.divisor == divisor:
                 continue
