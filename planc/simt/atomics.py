@@ -81,17 +81,18 @@ def atomic(d: Decoder, instruction: Instruction) -> Step:
     """Decode ``atom`` and ``red``."""
     form = parse_atomic(instruction)
     operands = list(instruction.operands)
-    target = -1
+    target, used = -1, False
     if instruction.opcode == "atom":
         result = operands.pop(0)
         target = d.target(result, instruction.form) if d.is_read(result) else -1
+        used = d.is_used(result)
     address = d.address(operands[0], instruction.form)
     count = 2 if form.operation == "cas" else 1
     values = tuple(d.source(each, form.width, instruction.form) for each in operands[1 : 1 + count])
     run = _updates(form, instruction.form, target >= 0)
     width = d.width(target) if target >= 0 else 0
     resolve, size, dtype, space = RESOLVERS[form.space], form.width // 8, BY_WIDTH[form.width], form.space
-    site = Site("atomic", instruction, _reduction(form, target >= 0))
+    site = Site("atomic", instruction, _reduction(form, used))
 
     def step(f: Fragment) -> None:
         try:

@@ -40,7 +40,8 @@ class Names:
 
     ``fixed`` are addresses known now (shared variables, functions, kernel parameters), ``local`` offsets
     of local variables, ``variables`` the global and constant variables of the module,
-    ``entry_parameters`` the offset of each kernel parameter.
+    ``entry_parameters`` the offset of each kernel parameter; ``read`` the names that some instruction reads,
+    ``used`` those without what only a guarded write of the same name keeps.
     """
 
     fixed: Mapping[str, int] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Names:
     variables: Mapping[str, str] = field(default_factory=dict)
     entry_parameters: Mapping[str, int] = field(default_factory=dict)
     read: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
 
 
 class Decoder:
@@ -165,6 +167,10 @@ class Decoder:
     def is_read(self, operand: Operand) -> bool:
         """Whether any instruction of the function reads a register: False for results nobody uses."""
         return isinstance(operand, Register) and operand.name in self.names.read
+
+    def is_used(self, operand: Operand) -> bool:
+        """Whether anything depends on a register; :meth:`is_read` counts guarded writes of it too."""
+        return isinstance(operand, Register) and operand.name in self.names.used
 
 
 def _plain_address(slot: int) -> Callable[[Fragment], Addresses]:

@@ -16,7 +16,7 @@ from planc.simt.flow import Flow, RawBlock, RawEnd, is_barrier
 from planc.simt.intrinsics import call_intrinsic
 from planc.simt.layout import local_layout
 from planc.simt.opcodes import STEPS
-from planc.simt.polling import names_read, polling_loops
+from planc.simt.polling import names_read, names_used, polling_loops
 from planc.simt.program import Block, CallSite, End, FunctionCode, Step
 from planc.simt.registers import WIDTHS
 from planc.simt.report import line_facts, place, span
@@ -65,7 +65,7 @@ class FunctionBuilder:
         parameters = {each.name: each.offset for each in function.parameters} if function.is_entry else {}
         variables = {v.name: v.space for v in module.variables.values() if v.space in ("global", "const")}
         fixed = {**closure.addresses(), **shared}
-        names = Names(fixed, local, variables, parameters, names_read(flow))
+        names = Names(fixed, local, variables, parameters, names_read(flow), names_used(flow))
         self.decoder = Decoder(self.code, self.slots.slots, names)
 
     def build(self, polling_calls: bool) -> FunctionCode:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planc.ptx.syntax import Instruction, Register
 from planc.simt.flow import Flow
 from planc.simt.roles import reads_and_writes
@@ -14,6 +16,17 @@ def names_read(flow: Flow) -> frozenset[str]:
     return frozenset(
         name for block in flow.blocks for each in block.instructions() for name in reads_and_writes(each)[0]
     )
+
+
+def names_used(flow: Flow) -> frozenset[str]:
+    """Return every name on whose value something depends: a guarded write that keeps the old one does not."""
+    found: set[str] = set()
+    for block in flow.blocks:
+        for each in block.instructions():
+            if each.guard is not None:
+                found.add(each.guard.register)
+            found.update(reads_and_writes(replace(each, guard=None))[0])
+    return frozenset(found)
 
 
 def is_poll(instruction: Instruction, read: frozenset[str]) -> bool:
