@@ -52,6 +52,24 @@ def divides(form: Form) -> bool:
     return form.opcode in ("div", "rem") and form.operands[0] not in _FLOATS
 
 
+def keeps_payloads_or_not(form: Form) -> bool:
+    """Whether the assembler is free to move the bits or to convert, which differ in a NaN's payload.
+
+    It was seen to do either on an NVIDIA H200 (ptxas 13.0) for a conversion to the same type.
+    """
+    return form.text in ("cvt.f32.f32", "cvt.f64.f64")
+
+
+def shifts_wide(form: Form) -> bool:
+    """Whether the form is a 64-bit shift.
+
+    Without an integer instruction or a ``mov`` between, ptxas 13.0 converts an amount that an f32
+    instruction wrote to an integer by its value, although the ISA shifts by its bits. No compiler writes
+    such PTX, so the programs take their amounts from integer instructions.
+    """
+    return form.opcode in ("shl", "shr") and WIDTHS[form.results[0]] == 64
+
+
 def exact_forms(opcode: str) -> list[Form]:
     """The forms of one opcode whose results the ISA fixes to the bit."""
     return [f for f in forms(opcode) if f.text not in APPROXIMATE]
@@ -60,7 +78,10 @@ def exact_forms(opcode: str) -> list[Form]:
 @cache
 def _choices() -> tuple[tuple[Form, ...], ...]:
     """The forms a program may hold, by opcode, so that opcodes with many forms are not more frequent."""
-    by_opcode = (tuple(f for f in exact_forms(o) if not may_contract(f) and not divides(f)) for o in OPCODES)
+    left_open = (may_contract, divides, keeps_payloads_or_not)
+    by_opcode = (
+        tuple(f for f in exact_forms(o) if not any(is_so(f) for is_so in left_open)) for o in OPCODES
+    )
     return tuple(rows for rows in by_opcode if rows)
 
 
@@ -70,6 +91,7 @@ class _Builder:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.known: dict[str, list[str]] = {letter: [] for letter in LETTERS.values()}
+        self.integers: list[str] = []
         self.cases: list[Case] = []
         self.next = 0
 
@@ -101,11 +123,15 @@ class _Builder:
         form = self.chance.choice(self.chance.choice(_choices()))
         pair = bool(form.pair) and (form.pair == form.results or self.chance.random() < 0.5)
         sources = [self.source(form, name) for name in form.operands]
+        if shifts_wide(form):
+            sources[-1] = self.chance.choice((*self.integers[-4:], "1", "31", "32", "63", "64"))
         if not any(s.startswith("%") for s in sources):
             sources[0] = self.pick(LETTERS[register_width(form, form.operands[0])])
         results = form.pair if pair else form.results
         targets = [self.fresh(LETTERS[register_width(form, name)]) for name in results]
         self.add(case_on(form, sources, targets, table=self.chance.choice(TABLES)))
+        if form.results[0] in ("b32", "u32", "s32") and form.opcode not in ("mov", "selp", "slct"):
+            self.integers.append(targets[0])
 
     def vector_move(self) -> None:
         """Append a mov that packs or unpacks a register."""
