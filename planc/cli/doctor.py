@@ -90,12 +90,19 @@ def _cuda() -> str:
     return f"yes, driver {version // 1000}.{version % 1000 // 10}: {', '.join(names)}"
 
 
+def _loop() -> str:
+    from planc.runtime.native import native
+
+    return str(native())
+
+
 _PROBES: tuple[tuple[str, Callable[[], str]], ...] = (
     ("yaml", _yaml),
     ("compiles CUDA C++", _nvrtc),
     ("links cubins", _nvjitlink),
     ("cpu device", lambda: "yes"),
     ("cuda device", _cuda),
+    ("graphs are built", _loop),
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from planc.runtime.driver import Driver, DriverFailure, Handle
 from planc.runtime.nodes import Handles, NodeTables
+from planc.runtime.stages import Stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,16 @@ class BuiltGraph:
     handles: Handles
 
 
-def build_graph(driver: Driver, tables: NodeTables) -> BuiltGraph:
+def build_graph(driver: Driver, tables: NodeTables, stages: Stages) -> BuiltGraph:
     """Create, fill and instantiate a graph; nothing of it is left if a call fails."""
     graph = driver.create_graph()
     try:
         with naming(tables):
             handles = driver.add_nodes(graph, tables)
+        stages.end("add")
         with _finding(handles, tables):
             executable = driver.instantiate(graph)
+        stages.end("instantiate")
     except BaseException:
         if driver.dead is None:
             with suppress(DriverFailure):  # the error on its way out is the one to tell

@@ -58,7 +58,8 @@ class PrimaryContext:
         minor = self.attribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
         self.architecture = f"sm_{major}{minor}"
         self.max_pitch = self.attribute(attribute.CU_DEVICE_ATTRIBUTE_MAX_PITCH)
-        self.loop = graph_loop(tuple(map(self._entry, ENTRIES)))
+        self.entries = tuple(map(self._entry, ENTRIES))
+        self.loop = graph_loop(self.entries)
 
     def _entry(self, name: str) -> int:
         """Return the address of a driver function (cuGetProcAddress)."""

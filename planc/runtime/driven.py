@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +23,9 @@ from planc.runtime.links import ArgumentBlob, Links
 from planc.runtime.lowering import Lowering
 from planc.runtime.modules import load_modules
 from planc.runtime.nodes import Indices
+from planc.runtime.stages import Stages
 
+_LOG = logging.getLogger("planc.runtime")
 _REJECTED = frozenset(
     {"CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"}
 )
@@ -42,6 +45,7 @@ class DrivenInstance:
         self._closed = False
         self._settled = 0
         self._lost: DriverFailure | None = None
+        self.stages = Stages()
         try:
             with self._calls("instantiate"):
                 self._load(job)
@@ -50,7 +54,7 @@ class DrivenInstance:
             raise
 
     def _load(self, job: Job) -> None:
-        driver, program = self._driver, job.program
+        driver, program, stages = self._driver, job.program, self.stages
         self.schedule = _choose(driver, job)
         self._stream = driver.create_stream()
         self._undo.append(lambda: driver.destroy_stream(self._stream))
@@ -58,8 +62,10 @@ class DrivenInstance:
         self._undo.append(self._destroy_events)
         loaded = load_modules(driver, program, self._undo.append)
         self.target = targets_of(program, loaded.images)
+        stages.end("modules")
         self._own = self._allocate(job, self.schedule, loaded.globals)
         self._initial = self._first_bytes(job.initial)
+        stages.end("memory")
         self._links = Links(program)
         self._addresses = self._own.copy()
         self._owners: dict[int, Tensor] = {}
@@ -67,10 +73,13 @@ class DrivenInstance:
         self._blob.relocate(np.arange(len(program.relocations)), self._addresses)
         functions, pitch = loaded.functions, driver.max_pitch
         self._lowering = Lowering(program, self.schedule, functions, self._addresses, self._blob, pitch)
-        self._built = build_graph(driver, self._lowering.tables)
+        stages.end("tables")
+        self._built = build_graph(driver, self._lowering.tables, stages)
         self._undo.append(lambda: destroy(driver, self._built))
         driver.upload_graph(self._built.executable, self._stream)
         driver.synchronize(self._stream)
+        stages.end("upload")
+        _LOG.debug("loaded `%s` on %s: %s", program.name, self.device, stages)
 
     def _allocate(
         self, job: Job, schedule: Schedule, variables: Mapping[int, tuple[int, int]]
@@ -227,7 +236,7 @@ class DrivenInstance:
         The driver frees an executable graph that is in flight when its launches are complete.
         """
         old = self._built
-        built = build_graph(self._driver, self._lowering.tables)
+        built = build_graph(self._driver, self._lowering.tables, Stages())
         self._built = built
         with suppress(DriverFailure):  # the new graph is in force; a loss of the context shows in `dead`
             destroy(self._driver, old)

@@ -59,8 +59,7 @@ class _Unavailable(Exception):
 def native() -> Native:
     """Return the native loops, compiled if they are not in the cache yet. Never raises."""
     try:
-        path = _binary()
-        found = Native(_import(path), path=path)
+        found = _found()
     except _Unavailable as reason:
         found = Native(None, str(reason))
     except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home folder
@@ -69,8 +68,8 @@ def native() -> Native:
     return found
 
 
-def _binary() -> Path:
-    """Return the extension's file for this source, compiled now if need be. Raises _Unavailable."""
+def _found() -> Native:
+    """Load the extension, compiled now if it is not there or not what its name says. Raises _Unavailable."""
     if os.environ.get("PLANC_NATIVE") == "0":
         raise _Unavailable("PLANC_NATIVE is 0")
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -79,9 +78,11 @@ def _binary() -> Path:
         raise _Unavailable("it is compiled on 64-bit Linux only")
     digest = source_digest()
     path = _private(_folder()) / f"_native-{digest[:24]}.abi3.so"
-    if not path.is_file():
-        compile_native(path, digest)
-    return path
+    # Looked at before it is loaded: a path that was loaded once is not loaded anew.
+    if path.is_file() and digest.encode() in path.read_bytes():
+        return Native(_import(path), path=path)
+    compile_native(path, digest)
+    return Native(_import(path), path=path)
 
 
 def source_digest() -> str:
@@ -141,7 +142,7 @@ def compile_native(path: Path, digest: str, *more: str) -> None:
 
 
 def _import(path: Path) -> ModuleType:
-    """Load the extension and make sure that it is of this very source. Raises _Unavailable."""
+    """Load the extension. Raises _Unavailable."""
     loader = importlib.machinery.ExtensionFileLoader(_NAME, str(path))
     spec = importlib.util.spec_from_loader(_NAME, loader)
     if spec is None:
@@ -151,6 +152,4 @@ def _import(path: Path) -> ModuleType:
         loader.exec_module(module)
     except ImportError as error:
         raise _Unavailable(f"{path} cannot be loaded: {error}") from None
-    if module.digest() != source_digest():
-        raise _Unavailable(f"{path} was compiled from another source")
     return module

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdarg.h>
@@ -15,8 +16,12 @@
 #include <unistd.h>
 
 #define CHECK(condition) do { if (!(condition)) return CUDA_ERROR_INVALID_VALUE; } while (0)
-#define ALIVE() do { CUresult now = entered(__func__); if (now) return now; } while (0)
-#define CURRENT() do { ALIVE(); if (!depth) return CUDA_ERROR_INVALID_CONTEXT; } while (0)
+/* One call at a time; the lock goes with the scope. */
+#define ALIVE() \
+    __attribute__((cleanup(leave), unused)) int inside = enter(); \
+    CUresult now = entered(__func__); \
+    if (now) return now
+#define CURRENT() ALIVE(); if (!depth) return CUDA_ERROR_INVALID_CONTEXT
 
 typedef enum { KERNEL, SET, COPY, EMPTY } Kind;
 typedef struct { const char *name; int count; size_t offsets[4], sizes[4]; } Known;
@@ -40,6 +45,10 @@ static const Known kernels[] = {
     {"wild", 2, {0, 8}, {8, 8}},
     {"mirror", 2, {0, 8}, {8, 4}},
 };
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+static int enter(void) { return pthread_mutex_lock(&one); }
+static void leave(int *inside) { (void)inside; pthread_mutex_unlock(&one); }
+
 static __thread int depth;
 static int lost, faulted, live, retained; /* a fault is seen at the next wait */
 static Library *latest;
@@ -224,7 +233,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     CURRENT(); CHECK(flags == CU_STREAM_NON_BLOCKING); *stream = malloc(8); live++; return CUDA_SUCCESS;
 }
 CUresult cuStreamDestroy(CUstream stream) { CURRENT(); free(stream); live--; return CUDA_SUCCESS; }
-static CUresult seen(void) { lost |= faulted; ALIVE(); return CUDA_SUCCESS; }
+static CUresult seen(void) { lost |= faulted; return lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream stream) { CURRENT(); CHECK(stream); return seen(); }
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     CURRENT(); CHECK(flags == CU_EVENT_DISABLE_TIMING); *event = malloc(8); live++; return CUDA_SUCCESS;
