@@ -37,6 +37,6 @@ def _array(rng: np.random.Generator, buffer: Buffer, bound: int) -> NDArray[Any]
 
 
 def feed(executable: Executable, program: Program, inputs: Mapping[str, object], seed: int) -> None:
-    """Write every input and inout: what is given, else random numbers. Raises PLC701 to PLC703, PLC712."""
+    """Write every input and inout: what is given, else random numbers. Raises what ``write`` raises."""
     for name, array in {**random_inputs(program, seed, inputs), **inputs}.items():
         executable.write(name, array)
