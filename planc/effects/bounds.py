@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from planc.effects.forms import Form, add, scale
+from planc.effects.forms import Form, add, scale, tight
 from planc.effects.symbols import Symbols
 
 _DEPTH = 4
 _STEPS = 160
 _MOST = 40
+_MOST_QUOTIENTS = 12
 
 
 class Facts:
@@ -63,6 +64,26 @@ def interval(symbols: Symbols, form: Form, facts: Facts) -> tuple[int, int]:
 def is_contradicted(symbols: Symbols, facts: Facts) -> bool:
     """Whether some fact can be seen to fail: then no thread is here."""
     return any(upper(symbols, fact, facts) < 0 for fact in facts.items)
+
+
+def divided(symbols: Symbols, fact: Form) -> list[Form]:
+    """Return what a fact about a dividend says of its quotient, rounded to whole numbers.
+
+    With ``x = d*q + r`` and 0 <= r < d, ``n - x >= 0`` gives ``n/d - q >= 0``, which no bound of ``x`` shows.
+    """
+    found: list[Form] = []
+    for symbol in symbols.quotients[-_MOST_QUOTIENTS:]:
+        definition = symbols[symbol]
+        base = definition.base
+        assert base is not None
+        first, factor = base.terms[0]
+        times, left = divmod(fact.coefficient(first), factor)
+        if left or times == 0 or any(fact.coefficient(s) != times * c for s, c in base.terms):
+            continue
+        most = definition.divisor - 1 if times > 0 else 0
+        whole = add(fact, Form(base.const - most, (*base.terms,)), -times)
+        found.append(tight(add(whole, Form(0, ((symbol, definition.divisor),)), times)))
+    return [each for each in found if each.terms]
 
 
 class _Search:

@@ -65,6 +65,7 @@ def _less(
         return _decide(arithmetic, less(one, other), subtract(one, other), facts)
     if not signed:
         found = _non_negative(arithmetic, first, second, width, facts)
+        found = found or _not_above(arithmetic, first, second, width, facts)
         if found is not None:
             return found
     if (one is None) != (other is None):
@@ -92,6 +93,21 @@ def _non_negative(
     return Condition(
         Conjunction((one, *below.facts), below.is_exact, below.raw),
         unknown_comparison("lt", first, second, width).false,
+    )
+
+
+def _not_above(
+    arithmetic: Arithmetic, first: Form, second: Form, width: int, facts: Facts
+) -> Condition | None:
+    """``not a < b`` unsigned with 0 <= a < 2**(w-1) says 0 <= b <= a of the signed numbers, and back."""
+    one = arithmetic.exact(first, width, True, facts)
+    other = arithmetic.exact(second, width, True, facts)
+    if one is None or other is None or interval(arithmetic.symbols, one, facts)[0] < 0:
+        return None
+    above = less(one, other).false
+    return Condition(
+        unknown_comparison("lt", first, second, width).true,
+        Conjunction((other, *above.facts), above.is_exact, above.raw),
     )
 
 

@@ -255,14 +255,13 @@ class _Solver:
         """Return numbers of turns that the guards at the end of the body suggest, rising."""
         found: set[int] = set()
         for raw in dict.fromkeys(r for state in backs for r in state.raw if r not in self.entry.raw):
-            limit = self._limit(raw, phis)
-            if limit is not None and 0 <= limit < ENDLESS:
-                found.add(limit)
+            limits = [self._limit((raw[0], form)) for form in self._in_turns(raw[1], phis)]
+            found.update(limit for limit in limits if limit is not None and 0 <= limit < ENDLESS)
         return sorted(found)[:5]
 
-    def _limit(self, raw: Raw, phis: Mapping[str, Form]) -> int | None:
+    def _limit(self, raw: Raw) -> int | None:
         """Return the last turn for which a comparison at the end of the turn before can hold."""
-        relation, form = raw[0], self._in_turns(raw[1], phis)
+        relation, form = raw
         slope = form.coefficient(_TURN)
         rest = Form(form.const, tuple((s, c) for s, c in form.terms if s != _TURN))
         if relation == "ne" and slope > 0:
@@ -272,20 +271,23 @@ class _Solver:
         most = upper(self.engine.symbols, rest, self.entry.facts)
         return most // -slope + (1 if relation == "ge" else 0)
 
-    def _in_turns(self, form: Form, phis: Mapping[str, Form]) -> Form:
-        """Write what the registers hold in turn ``k`` in the place of the symbols of the first walk."""
+    def _in_turns(self, form: Form, phis: Mapping[str, Form]) -> tuple[Form, ...]:
+        """Write what the registers hold in turn ``k`` in the place of the symbols of the first walk.
+
+        A comparison of 32 bits may have wrapped: both readings are guesses.
+        """
         for name, phi in phis.items():
             guess = self.guesses[name]
             if isinstance(guess, Stepping) and isinstance(guess.initial, Number):
                 moved = add(guess.initial.form, symbol_form(_TURN, guess.step) if guess.step else Form(0))
                 form = substitute(form, phi.terms[0][0], moved)
-        return form
+        return tuple(dict.fromkeys((form, wrap(form, 32))))
 
     def _guards(self, phis: Mapping[str, Form], backs: list[State]) -> tuple[Form, ...]:
         """Return facts at the head of turn ``k`` that the guards at the end of the body suggest."""
         found: list[Form] = []
-        for relation, raw in dict.fromkeys(r for s in backs for r in s.raw if r not in self.entry.raw):
-            form = self._in_turns(raw, phis)
+        raws = dict.fromkeys(r for s in backs for r in s.raw if r not in self.entry.raw)
+        for relation, form in [(raw[0], form) for raw in raws for form in self._in_turns(raw[1], phis)]:
             if not form.coefficient(_TURN) or relation == "eq":
                 continue
             if relation == "ne":

@@ -108,14 +108,12 @@ class Spread:
     # Splitting
 
     def _splittable(self) -> int | None:
-        """Return a quotient of a single symbol that occurs beside it."""
+        """Return a quotient of a single symbol, the one with the least divisor first."""
         for symbol in sorted(self._everywhere(), key=lambda s: (self.symbols[s].divisor, s)):
             base = self.symbols[symbol].base
             if base is None or len(base.terms) != 1 or base.terms[0][1] != 1:
                 continue
-            whole = base.terms[0][0]
-            found = any(each.coefficient(whole) for each in (self.form, *self.items))
-            if found and not self._is_divided(symbol):
+            if not self._is_divided(symbol):
                 return symbol
         return None
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from planc.effects.bounds import Facts, interval, lower, upper
+from planc.effects.bounds import Facts, divided, interval, lower, upper
 from planc.effects.conditions import UNKNOWN, Condition, Conjunction, Raw
 from planc.effects.forms import Form, substitute, subtract
 from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, choice_of, options_of
@@ -41,7 +41,8 @@ def assume(engine: Engine, state: State, condition: Conjunction) -> State | None
         return None
     if any(upper(engine.symbols, fact, state.facts) < 0 for fact in condition.facts):
         return None
-    facts = state.facts.with_more(condition.facts)
+    more = [each for fact in condition.facts for each in divided(engine.symbols, fact)]
+    facts = state.facts.with_more((*condition.facts, *more))
     domain = None
     if state.domain is not None and condition.is_exact:
         domain = state.domain + tuple(f for f in condition.facts if f not in state.domain)

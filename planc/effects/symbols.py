@@ -51,13 +51,14 @@ class Definition:
 class Symbols:
     """The symbols of one analysis."""
 
-    __slots__ = ("_keys", "_names", "all")
+    __slots__ = ("_keys", "_names", "all", "quotients")
 
     def __init__(self) -> None:
         """Start without symbols."""
         self.all: list[Definition] = []
         self._keys: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
+        self.quotients: list[int] = []
 
     def find(self, key: Hashable) -> int | None:
         """Return the symbol made for a key before."""
@@ -70,6 +71,8 @@ class Symbols:
             symbol = self._keys[key] = len(self.all)
             self.all.append(definition)
             self._names.append(key)
+            if definition.base is not None:
+                self.quotients.append(symbol)
         else:
             self.all[symbol] = definition
         return symbol

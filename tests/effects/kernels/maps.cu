@@ -80,7 +80,7 @@ K never(float* y, int n) { if (n < 1000) y[I] = 1; }
 K pointer_walk(const float* x, float* y, int n) { const float* e = x + n; float* o = y + I; for (const float* p = x + I; p < e; p += T, o += T) *o = *p; }
 // launch: 4 x 256: R(4000, ALL), W(4000, ALL), 1000
 K read_only_loads(const float* __restrict__ x, float* __restrict__ y, int n) { int i = I; if (i < n) y[i] = __ldg(x + i); }
-// launch: 4 x 256: R(4000, MAY(4, 999, 4)), W(4000, ALL), 1000
+// launch: 4 x 256: R(4000, MAY(4, (333, 12), (2, 4))), W(4000, ALL), 1000
 K select_load(const float* x, float* y, int n) { int i = I; if (i < n) y[i] = i % 3 ? x[i] : 0.f; }
 // launch: 4 x 256: RW(4000, ALL), 1000
 K volatile_access(volatile float* y, int n) { int i = I; if (i < n) y[i] = y[i] + 1; }
