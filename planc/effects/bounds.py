@@ -21,11 +21,12 @@ _MOST_QUOTIENTS = 12
 class Facts:
     """Forms that are at least 0, without repetition, and the bounds found from them."""
 
-    __slots__ = ("cache", "items")
+    __slots__ = ("cache", "items", "slopes")
 
     def __init__(self, items: tuple[Form, ...] = ()) -> None:
         """Hold ``items``; the newest ones where there are too many."""
         self.items = items[-_MOST:]
+        self.slopes = _slopes(self.items)
         self.cache: dict[Form, int] = {}
 
     def with_more(self, more: Iterable[Form]) -> Facts:
@@ -38,16 +39,13 @@ def _trivial(form: Form) -> bool:
     return not form.terms and form.const >= 0
 
 
-NO_FACTS_ITEMS: tuple[Form, ...] = ()
-
-
 def upper(symbols: Symbols, form: Form, facts: Facts) -> int:
     """Return an upper bound of ``form`` under ``facts``."""
     if not form.terms:
         return form.const
     found = facts.cache.get(form)
     if found is None:
-        found = facts.cache[form] = _Search(symbols, facts.items).run(form)
+        found = facts.cache[form] = _Search(symbols, facts.slopes).run(form)
     return found
 
 
@@ -86,12 +84,23 @@ def divided(symbols: Symbols, fact: Form) -> list[Form]:
     return [each for each in found if each.terms]
 
 
+_Slopes = dict[int, list[tuple[Form, int]]]
+
+
+def _slopes(items: Iterable[Form]) -> _Slopes:
+    found: _Slopes = {}
+    for fact in items:
+        for symbol, slope in fact.terms:
+            found.setdefault(symbol, []).append((fact, slope))
+    return found
+
+
 class _Search:
     """A bounded search for multiples of facts that cancel symbols of a form."""
 
-    def __init__(self, symbols: Symbols, items: tuple[Form, ...]) -> None:
+    def __init__(self, symbols: Symbols, slopes: _Slopes) -> None:
         self.symbols = symbols
-        self.items = items
+        self.slopes = slopes
         self.steps = 0
 
     def run(self, form: Form) -> int:
@@ -99,15 +108,17 @@ class _Search:
         for depth in range(1, _DEPTH + 1):
             self.steps = 0
             best = min(best, self._bound(form, depth, ()))
+            if self.steps == 0:
+                break
         return best
 
     def _bound(self, form: Form, depth: int, used: tuple[Form, ...]) -> int:
         best = self.symbols.interval(form)[1]
-        if depth == 0 or not form.terms:
+        if depth == 0:
             return best
+        own = self._definitions(form)
         for symbol, coefficient in form.terms:
-            for fact in self._facts(symbol, form):
-                slope = _slope(fact, symbol)
+            for fact, slope in (*self.slopes.get(symbol, ()), *own.get(symbol, ())):
                 if slope * coefficient >= 0 or fact in used:
                     continue
                 self.steps += 1
@@ -115,20 +126,11 @@ class _Search:
                     return best
                 common = gcd(slope, coefficient)
                 times = abs(slope) // common
-                sum_ = add(scale(form, times), fact, abs(coefficient) // common)
+                sum_ = add(scale(form, times) if times > 1 else form, fact, abs(coefficient) // common)
                 best = min(best, self._bound(sum_, depth - 1, (*used, fact)) // times)
         return best
 
-    def _facts(self, symbol: int, form: Form) -> Iterable[Form]:
-        yield from self.items
-        yield from self.symbols[symbol].facts
-        for other, _ in form.terms:
-            if other != symbol:
-                yield from self.symbols[other].facts
-
-
-def _slope(fact: Form, symbol: int) -> int:
-    for s, c in fact.terms:
-        if s == symbol:
-            return c
-    return 0
+    def _definitions(self, form: Form) -> _Slopes:
+        """Return what is always true of the symbols of a form."""
+        facts = [fact for symbol, _ in form.terms for fact in self.symbols[symbol].facts]
+        return _slopes(facts) if facts else {}
