@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from planc.hazards.tracing import neighbours
 from planc.hazards.tracing.words import box_of_bytes
 from planc.plan.boxes import Box
 from planc.runtime.tracing import EMPTY, ByteSet
@@ -120,3 +121,16 @@ def test_marks(seed: int) -> None:
     marks.add(other)
     assert members(marks.take()) == want | held
     assert not marks and marks.take() == EMPTY
+
+
+@pytest.mark.parametrize("most", [1 << 20, 40, 0])
+def test_neighbours(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(neighbours, "_MOST", most)
+    rng = random.Random(most)
+    for _ in range(120):
+        wanted = [s for s in (random_set(rng) for _ in range(rng.randint(1, 14))) if s]
+        sets = [of(s) for s in wanted]
+        near = neighbours.Neighbours(sets)
+        for place, held in enumerate(sets):
+            assert near.index(held) == place
+            assert near.of(held) == [o for o, other in enumerate(wanted) if wanted[place] & other]

@@ -1,7 +1,7 @@
 """Races of a trace: two nodes without a path whose traced bytes conflict, whatever was declared.
 
 One pass over the nodes in a legal order, as in :mod:`planc.hazards.sweep`, on sets of bytes instead of
-boxes. Per area the distinct sets are few or far apart: hulls filter, and what is left is decided exactly.
+boxes.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from planc.graph import predecessors, topological_order
 from planc.graph.reach import NOTHING, Past, missing, past_of
 from planc.hazards.bitsets import Positions, bits
+from planc.hazards.tracing.neighbours import Neighbours
 from planc.plan.program import Program
 from planc.runtime.tracing import Area, ByteSet, NodeTrace
 
@@ -59,41 +57,29 @@ def accesses_of(trace: NodeTrace) -> list[_Access]:
 
 
 class _Board:
-    """The sets of bytes of one area that were met, each with who touched it, by their hulls."""
+    """Who touched the sets of bytes of one area so far, by set and deed."""
 
-    def __init__(self) -> None:
+    def __init__(self, sets: Sequence[ByteSet]) -> None:
         self.touching = 0
-        self._known: dict[tuple[str, int], int] = {}
-        self._entries: list[tuple[str, ByteSet, Positions]] = []
-        self._hulls: NDArray[np.int64] = np.empty((16, 2), np.int64)
+        self._near = Neighbours(sets)
+        self._positions: list[dict[str, Positions]] = [{} for _ in sets]
 
     def enter(self, access: _Access, position: int) -> None:
         """Note that the node at ``position`` does this."""
         self.touching |= 1 << position
-        key = (access.deed, id(access.held))
-        place = self._known.get(key)
-        if place is None:
-            place = self._known[key] = len(self._entries)
-            self._entries.append((access.deed, access.held, Positions()))
-            if place == len(self._hulls):
-                self._hulls = np.concatenate([self._hulls, np.empty_like(self._hulls)])
-            self._hulls[place] = access.held.first, access.held.last
-        self._entries[place][2].add(position)
+        table = self._positions[self._near.index(access.held)]
+        table.setdefault(access.deed, Positions()).add(position)
 
     def conflicting(self, access: _Access, past: Past, alias: bool) -> int:
-        """Return the positions not in ``past`` that conflict, from its base."""
+        """Return the positions not in ``past`` that conflict, from its base; an alias meets every set."""
         open_ = missing(past, self.touching)
         if not open_:
             return 0
-        hulls = self._hulls[: len(self._entries)]
-        near = (hulls[:, 0] <= access.held.last) & (hulls[:, 1] >= access.held.first) | alias
         found = 0
-        for place in np.flatnonzero(near).tolist():
-            deed, held, positions = self._entries[place]
-            if clash(access.deed, deed):
-                mask = positions.within(open_, past[0])
-                if mask & ~found and (alias or access.held.meets(held)):
-                    found |= mask
+        for place in range(len(self._positions)) if alias else self._near.of(access.held):
+            for deed, positions in self._positions[place].items():
+                if clash(access.deed, deed):
+                    found |= positions.within(open_, past[0])
         return found
 
 
@@ -134,7 +120,7 @@ def _pairs(
     for earlier in before:
         for row in earlier:
             waiting[row] += 1
-    boards: dict[int, _Board] = {}
+    boards = _boards(done)
     for place, row in enumerate(order):
         past = past_of([position[p] for p in before[row]], pasts)
         for previous in before[row]:
@@ -144,9 +130,17 @@ def _pairs(
         pasts[place] = past if waiting[row] else NOTHING
         mask = _unordered(done.get(row, ()), past, boards, aliases)
         for access in done.get(row, ()):
-            boards.setdefault(access.area, _Board()).enter(access, place)
+            boards[access.area].enter(access, place)
         for bit in bits(mask):
             yield order[past[0] + bit], row
+
+
+def _boards(done: dict[int, list[_Access]]) -> dict[int, _Board]:
+    sets: dict[int, dict[int, ByteSet]] = {}
+    for accesses in done.values():
+        for access in accesses:
+            sets.setdefault(access.area, {})[id(access.held)] = access.held
+    return {area: _Board(list(held.values())) for area, held in sets.items()}
 
 
 def _unordered(

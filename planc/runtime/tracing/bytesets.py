@@ -56,17 +56,25 @@ class ByteSet:
 
     def __or__(self, other: ByteSet) -> ByteSet:
         """Return the union."""
-        if not self or not other:
+        if not self or not other or self is other:
             return self if self else other
         return _combine(self, other, np.logical_or)
 
     def __and__(self, other: ByteSet) -> ByteSet:
         """Return the intersection."""
+        if self is other:
+            return self
         return _combine(self, other, np.logical_and) if self and other else EMPTY
 
     def __sub__(self, other: ByteSet) -> ByteSet:
         """Return what the other lacks."""
-        return _combine(self, other, _without) if self and other else self
+        if not self or not other:
+            return self
+        if self is other or (
+            len(other.starts) == 1 and other.first <= self.first and self.last <= other.last
+        ):
+            return EMPTY
+        return _combine(self, other, _without)
 
     def meets(self, other: ByteSet) -> bool:
         """Return whether both have some byte."""
