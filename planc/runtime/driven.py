@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,11 +66,10 @@ class DrivenInstance:
         self._own = self._allocate(job, self.schedule, loaded.globals)
         self._initial = self._first_bytes(job.initial)
         stages.end("memory")
-        self._links = Links(program)
         self._addresses = self._own.copy()
         self._owners: dict[int, Tensor] = {}
         self._blob = ArgumentBlob(program)
-        self._blob.relocate(np.arange(len(program.relocations)), self._addresses)
+        self._blob.relocate(slice(None), self._addresses)
         functions, pitch = loaded.functions, driver.max_pitch
         self._lowering = Lowering(program, self.schedule, functions, self._addresses, self._blob, pitch)
         stages.end("tables")
@@ -131,6 +130,10 @@ class DrivenInstance:
                 yield
         except DriverFailure as failure:
             raise device_error(self._program, self.device, failure, doing) from None
+
+    @cached_property
+    def _links(self) -> Links:
+        return Links(self._program)
 
     def region(self, buffer: int) -> tuple[int, int]:
         """Return (address, bytes) of the storage that a buffer stands on now."""

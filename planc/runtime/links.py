@@ -122,12 +122,12 @@ class ArgumentBlob:
         start = int(row["args_offset"])
         return self.octets[start : start + int(row["args_size"])].tobytes()
 
-    def relocate(self, rows: Rows, addresses: NDArray[np.uint64]) -> None:
+    def relocate(self, rows: Rows | slice, addresses: NDArray[np.uint64]) -> None:
         """Write the addresses of buffers to these relocations (addresses by buffer row)."""
-        table = self._program.relocations[rows]
-        values = addresses[table["buffer"]].view(np.int64) + table["addend"]
-        offsets = table["offset"]
-        if (offsets % _WORD).any():  # a pointer within a packed structure
+        table = self._program.relocations
+        values = addresses[table["buffer"][rows]].view(np.int64) + table["addend"][rows]
+        offsets = table["offset"][rows]
+        if np.bitwise_or.reduce(offsets, initial=0) % _WORD:  # a pointer within a packed structure
             self._store(offsets, values.astype("<i8").view(np.uint8).reshape(-1, _WORD))
         else:
             self._words[(offsets // _WORD).astype(np.intp)] = values

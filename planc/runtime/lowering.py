@@ -182,7 +182,9 @@ def _kernels(
     program: Program, ops: Indices, functions: Sequence[Handle], blob: ArgumentBlob
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.void]], Indices]:
     """Return CUDA_KERNEL_NODE_PARAMS and the number of arguments of each kernel op."""
-    rows = program.kernel_ops[ops]
+    rows = program.kernel_ops
+    if len(ops) != len(rows) or (ops[1:] <= ops[:-1]).any():  # not simply all of them, in order
+        rows = rows[ops]
     handles = np.array([int(f) for f in functions] or [0], np.uint64)
     made = np.zeros(len(ops), KERNEL_PARAMS)
     made["function"] = handles[rows["function"]] if len(rows) else 0

@@ -102,6 +102,11 @@ static void note_address(const char *name, size_t address) {
 
 CUresult cuInit(unsigned flags) { CHECK(!flags); return CUDA_SUCCESS; }
 CUresult cuDriverGetVersion(int *version) { *version = 13000; return CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+    CHECK(device == 0);
+    snprintf(name, size, "host memory");
+    return CUDA_SUCCESS;
+}
 CUresult cuDeviceGetCount(int *count) { *count = 1; return CUDA_SUCCESS; }
 CUresult cuDeviceGet(CUdevice *device, int ordinal) {
     if (ordinal) return CUDA_ERROR_INVALID_DEVICE;
