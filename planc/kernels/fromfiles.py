@@ -76,7 +76,8 @@ def _is_silent(built: Built) -> bool:
 
 def _silent(kernel: FlatKernel, built: Built, shown: str) -> Diagnostic:
     text = built.linker_log.strip() or "the linker failed and did not say why"
-    return Diagnostic("PLC416", text.splitlines()[0], kernel.path_span, facts={"file": shown})
+    cure = "mend the PTX, or assemble it yourself and give the kernel as `cubin:`"
+    return Diagnostic("PLC416", text.splitlines()[0], kernel.path_span, cure, facts={"file": shown})
 
 
 def _ptx_module(group: Group, module: Module, built: Mapping[Target, Built]) -> ModuleBuild:

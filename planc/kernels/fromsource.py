@@ -16,7 +16,14 @@ from planc.kernels.instances import Built, Recipe, build_source, parse_stored
 from planc.kernels.log import read_compiler_log, read_linker_log
 from planc.kernels.options import compiler_options, refused_defines, refused_options
 from planc.kernels.paths import Namer, display_path, is_inside
-from planc.kernels.reports import Scene, compiler_diagnostic, linker_diagnostic, merge_targets, unreadable
+from planc.kernels.reports import (
+    Scene,
+    compiler_diagnostic,
+    linker_diagnostic,
+    mend_the_kernel,
+    merge_targets,
+    unreadable,
+)
 from planc.kernels.sources import SourceSet
 from planc.kernels.target import Target
 from planc.kernels.written import declarations_in
@@ -32,7 +39,7 @@ def build_from_source(group: Group, context: Context) -> ModuleBuild | None:
     options = compiler_options(first.options, first.defines or {})
     instances = tuple(sorted({k.entry for k in group if "<" in k.entry}))
     recipe = Recipe(sources, options, instances, first.exact)
-    scene = Scene(sources, group)
+    scene = Scene(sources, group, tuple(context.target_names), options.flags)
     built: dict[Target, Built] = {}
     for target in context.targets:
         context.step(f"{first.path_label} for {target.real}")
@@ -74,9 +81,9 @@ def _settings(kernel: FlatKernel, context: Context) -> Iterator[Diagnostic]:
     for option, cure in refused_options(kernel.options):
         message = f"compiler option `{option}` of kernel `{kernel.name}` is refused"
         yield Diagnostic("PLC411", message, kernel.span, cure, facts={**facts, "option": option})
-    for name, reason in refused_defines(kernel.defines or {}):
+    for name, reason, cure in refused_defines(kernel.defines or {}):
         message = f"macro `{name}` of kernel `{kernel.name}` {reason}"
-        yield Diagnostic("PLC412", message, kernel.span, facts={**facts, "macro": name})
+        yield Diagnostic("PLC412", message, kernel.span, cure, facts={**facts, "macro": name})
     for folder in missing_folders(kernel.include_dirs):
         message = f"include folder `{folder}` of kernel `{kernel.name}` is not there"
         cure = "name a folder relative to the graph file, or leave it out"
@@ -125,7 +132,8 @@ def _own_ptx(error: GraphError, scene: Scene, target: Target) -> Iterator[Diagno
     """Report PTX of the compiler's that planc cannot read, at the graph's file."""
     for found in error.diagnostics:
         note = f"in the PTX that NVRTC made for `{target.real}`, line {found.span.line if found.span else 0}"
-        yield replace(found, span=scene.span, help="", notes=(*found.notes, note))
+        cure = "give the kernel as `ptx:` made by another compiler, or write it without what makes this PTX"
+        yield replace(found, span=scene.span, help=cure, notes=(*found.notes, note))
 
 
 def _said(built: Built, scene: Scene, context: Context) -> Iterator[Diagnostic]:
@@ -150,11 +158,13 @@ def _silent(built: Built, scene: Scene) -> Iterator[Diagnostic]:
     compiler = any(m.error for m in read_compiler_log(built.compiler_log))
     if built.ptx is None and not compiler:
         text = built.compiler_log.strip() or "the compiler failed and did not say why"
-        yield Diagnostic("PLC406", text.splitlines()[0], scene.span, facts=scene.facts())
+        cure = mend_the_kernel(scene)
+        yield Diagnostic("PLC406", text.splitlines()[0], scene.span, cure, facts=scene.facts())
     linker = any(m.error for m in read_linker_log(built.linker_log))
     if built.ptx is not None and not built.complete and not linker:
         text = built.linker_log.strip() or "the linker failed and did not say why"
-        yield Diagnostic("PLC416", text.splitlines()[0], scene.span, facts=scene.facts())
+        cure = mend_the_kernel(scene)
+        yield Diagnostic("PLC416", text.splitlines()[0], scene.span, cure, facts=scene.facts())
 
 
 def _named_folders(ptx: str, include: Sequence[Path]) -> list[str]:

@@ -30,7 +30,9 @@ def describe_source(path: Path) -> tuple[SourceEntry, ...]:
         declared = read_declarations(read_text(path), shown)
     except Unreadable as error:
         message = f"`{shown}` cannot be read: {error.reason}"
-        raise GraphError(Diagnostic("PLC401", message, Span(shown))) from error
+        raise GraphError(
+            Diagnostic("PLC401", message, Span(shown), "name a CUDA file that can be read")
+        ) from error
     found: dict[tuple[object, ...], SourceEntry] = {}
     for entry in declared:
         key = (entry.name, entry.arguments, tuple((p.base, p.stars) for p in entry.parameters))

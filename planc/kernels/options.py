@@ -76,14 +76,14 @@ def _instead(option: str) -> str:
     return f"use one of {ALLOWED_OPTIONS}, or leave it out"
 
 
-def refused_defines(defines: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return each macro that cannot be defined, with the reason."""
+def refused_defines(defines: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return each macro that cannot be defined, with the reason and the cure."""
     found = []
     for name, value in defines.items():
         if not _IDENTIFIER.match(name):
-            found.append((name, "is not a name of C++"))
+            found.append((name, "is not a name of C++", "use letters, digits and `_`, not a digit first"))
         elif any(ord(character) < 32 and character != "\t" for character in value):
-            found.append((name, "has a value of more than one line"))
+            found.append((name, "has a value of more than one line", "write its value on one line"))
     return found
 
 

@@ -22,6 +22,7 @@ _UNDEFINED = re.compile(r'identifier "([^"]+)" is undefined')
 _HOST = re.compile(r"not allowed in JIT mode|is considered a host variable|is undefined in device code")
 _UNRESOLVED = re.compile(r"Undefined reference to '([^']+)'")
 _ENTRY = re.compile(r"[Ee]ntry function '([^']+)'")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _FIXED_WIDTH = re.compile(r"(?:std::)?u?int(?:8|16|32|64)_t\Z|u?intptr_t\Z")
 
 _HOST_HELP = (
@@ -32,10 +33,12 @@ _HOST_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One source and the kernels of the graph that come from it."""
+    """One source, the kernels of the graph that come from it, the targets and the compiler's options."""
 
     sources: SourceSet
     kernels: tuple[FlatKernel, ...]
+    targets: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def span(self) -> Span:
@@ -47,6 +50,13 @@ class Scene:
         return {"kernel": self.kernels[0].name, "file": self.sources.main.display}
 
 
+def mend_the_kernel(scene: Scene) -> str:
+    """Return the cure that says how the file was compiled."""
+    how = f" for {' and '.join(scene.targets)}" if scene.targets else ""
+    how += f" with `{' '.join(scene.flags)[:200]}`" if scene.flags else ""
+    return f"mend the kernel; it is compiled{how}" if how else "mend the kernel"
+
+
 def compiler_diagnostic(message: Message, scene: Scene) -> list[Diagnostic]:
     """Return what one message of NVRTC says; nothing for a warning inside CUDA's own headers."""
     if message.expression is not None:
@@ -54,7 +64,7 @@ def compiler_diagnostic(message: Message, scene: Scene) -> list[Diagnostic]:
     place = author_place(message, scene.sources)
     if not message.error and (place is None or place != message.place):
         return []
-    code, help_text = _cure(message, scene.sources) if message.error else _doubt(message)
+    code, help_text = _cure(message, scene) if message.error else _doubt(message)
     if place is not None and code in ("PLC404", "PLC405"):
         place = Place(place.file, place.line)  # NVRTC points past the end of the line
     span = scene.span if place is None else place_span(place, scene.sources)
@@ -80,18 +90,28 @@ def _instance_diagnostics(message: Message, scene: Scene) -> list[Diagnostic]:
 
 def _doubt(message: Message) -> tuple[str, str]:
     if message.number is None:
-        return "PLC407", ""
+        return "PLC407", "mend it"
     return "PLC407", f"mend it, or add `-diag-suppress={message.number}` to the kernel's `options`"
 
 
-def _cure(message: Message, sources: SourceSet) -> tuple[str, str]:
+def _cure(message: Message, scene: Scene) -> tuple[str, str]:
     missing = _NOT_FOUND.search(message.text)
     if missing is not None:
-        return _missing_header(missing[1], message.place, sources.unresolved)
+        return _missing_header(missing[1], message.place, scene.sources.unresolved)
     undefined = _UNDEFINED.search(message.text)
-    if undefined is not None and _FIXED_WIDTH.match(undefined[1]):
-        return "PLC406", "`#include <stdint.h>`"
-    return "PLC406", _HOST_HELP if _HOST.search(message.text) else ""
+    if undefined is not None:
+        return "PLC406", _define(undefined[1], scene)
+    return "PLC406", _HOST_HELP if _HOST.search(message.text) else mend_the_kernel(scene)
+
+
+def _define(name: str, scene: Scene) -> str:
+    """Return the cure for an identifier that nobody defines."""
+    if _FIXED_WIDTH.match(name):
+        return "`#include <stdint.h>`"
+    words = {w for file in scene.sources.project for w in _WORD.findall(file.text)} - {name}
+    near = closest(name, words) if len(name) > 2 else None
+    declared = f"declare `{name}`" if not name.isupper() else f"define `{name}`, here or under `defines`"
+    return f"write `{near}`, or {declared}" if near is not None else declared
 
 
 def _missing_header(name: str, place: Place | None, unresolved: Iterable[Unresolved]) -> tuple[str, str]:
@@ -193,7 +213,11 @@ def _link(message: LinkMessage, span: Span, facts: Mapping[str, str]) -> Diagnos
         return Diagnostic(
             "PLC416", f"`{missing[1]}` is used and nowhere defined", span, help_text, facts={**facts}
         )
-    return Diagnostic("PLC416" if message.error else "PLC417", message.text, span, facts={**facts})
+    if message.error:
+        cure = "mend the kernel, or leave out the target that refuses it"
+        return Diagnostic("PLC416", message.text, span, cure, facts={**facts})
+    cure = "turn recursion into a loop" if "tack size" in message.text else "mend what it names"
+    return Diagnostic("PLC417", message.text, span, cure, facts={**facts})
 
 
 def merge_targets(found: Sequence[tuple[str, Diagnostic]], targets: Sequence[str]) -> list[Diagnostic]:
@@ -227,6 +251,6 @@ def unreadable(kernel: FlatKernel, path: Path, shown: str, reason: str) -> Diagn
         "PLC401",
         f"`{shown}` cannot be read: {reason}",
         kernel.path_span,
-        help="name a file that is there, relative to the graph file" if not path.exists() else "",
+        help=f"name a file that {'can be read' if path.exists() else 'is there'}, relative to the graph file",
         facts={"kernel": kernel.name, "file": shown},
     )

@@ -14,6 +14,9 @@ from planc.diagnostics.diagnostic import Fact
 MOST = 50
 """After so many findings the rest are left out; a hostile plan could hold millions."""
 
+AGAIN = "compile its graph again, and keep the file as planc wrote it"
+"""The cure where a plan is not what the writer makes."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -28,7 +31,7 @@ class Findings:
         """Keep one mistake; the code must be in the catalogue."""
         CATALOGUE[code]
         if len(self._found) < MOST:
-            self._found.append(Diagnostic(code, message, help=help, facts=facts))
+            self._found.append(Diagnostic(code, message, help=help or AGAIN, facts=facts))
 
     def rows(self, code: str, table: str, bad: Mask, message: str, name: Callable[[int], str] = str) -> bool:
         """Report the first row of ``table`` where ``bad`` holds, and how many do; return whether any does.
@@ -57,4 +60,4 @@ class Findings:
 def refuse(code: str, message: str, help: str = "", **facts: Any) -> PlanError:
     """Return the exception for a mistake after which nothing else can be trusted."""
     CATALOGUE[code]
-    return PlanError(Diagnostic(code, message, help=help, facts=facts))
+    return PlanError(Diagnostic(code, message, help=help or AGAIN, facts=facts))

@@ -57,7 +57,7 @@ def _parse(data: bytes) -> Any:
     except msgpack.StackError:
         raise refuse("PLC623", "the header is nested too deep", limit=limits.HEADER_DEPTH) from None
     except (ValueError, msgpack.UnpackException) as error:
-        reason = str(error) or type(error).__name__
+        reason = str(error).rstrip(".") or type(error).__name__
         raise refuse("PLC608", f"the header is not well-formed msgpack: {reason}") from None
     if unpacker.tell() != len(data):
         raise refuse("PLC608", "the header is followed by other bytes inside its length", bytes=len(data))

@@ -92,7 +92,12 @@ class BodyReader:
             if not all(each in self.body.labels for each in names) and name not in self._scopes.missing:
                 what = "no label" if opcode == "bra" else "no table of labels"
                 self._found.add(
-                    self._cursor.mistake("PLC491", f"`{opcode}` goes to {what}", at=at).diagnostic
+                    self._cursor.mistake(
+                        "PLC491",
+                        f"`{opcode}` goes to {what}",
+                        help="declare the label in this function, or mend its name",
+                        at=at,
+                    ).diagnostic
                 )
 
     def _recover(self, mistake: Mistake) -> None:
@@ -139,7 +144,11 @@ class BodyReader:
             return -1
         if depth >= _MAX_DEPTH:
             self._found.add(
-                self._cursor.mistake("PLC493", f"blocks nest deeper than {_MAX_DEPTH}").diagnostic
+                self._cursor.mistake(
+                    "PLC493",
+                    f"blocks nest deeper than {_MAX_DEPTH}",
+                    help="take blocks out of each other: registers of other names need no block",
+                ).diagnostic
             )
             raise Stop
         self._scopes.open()
@@ -153,7 +162,12 @@ class BodyReader:
         for at in self._block_labels.get(cursor.at, ()):
             name = cursor.texts[at]
             if self._scopes.declares(name):
-                raise cursor.mistake("PLC492", f"the label `{name}` stands twice", at=at)
+                raise cursor.mistake(
+                    "PLC492",
+                    f"the label `{name}` stands twice",
+                    help="rename one of the labels, and its branches",
+                    at=at,
+                )
             self._scopes.symbol(name)
 
     def _flat(self, name: str) -> str:
@@ -236,7 +250,12 @@ class BodyReader:
         elif word == ".file":
             read_file(cursor)
         else:
-            raise cursor.mistake("PLC490", f"`{word}` stands in no function", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC490",
+                f"`{word}` stands in no function",
+                help="move it out of the function, or take it out",
+                at=cursor.at - 1,
+            )
 
     def _variables(self, space: str) -> None:
         for declared in read_variables(self._cursor, space, ""):
@@ -250,7 +269,9 @@ class BodyReader:
     def _registers(self) -> None:
         shape, names = read_registers(self._cursor)
         if shape.vector > len(_COMPONENTS):
-            raise self._cursor.mistake("PLC490", "a register has at most 4 elements", at=names[0][0])
+            raise self._cursor.mistake(
+                "PLC490", "a register has at most 4 elements", help="write `.v2` or `.v4`", at=names[0][0]
+            )
         for at, name, count in names:
             for each in [name] if count is None else [f"{name}{k}" for k in range(count)]:
                 self._check_new(each, at)
@@ -271,7 +292,12 @@ class BodyReader:
 
     def _check_new(self, name: str, at: int) -> None:
         if self._scopes.declares(name):
-            raise self._cursor.mistake("PLC492", f"`{name}` is declared twice in one block", at=at)
+            raise self._cursor.mistake(
+                "PLC492",
+                f"`{name}` is declared twice in one block",
+                help="rename one of them, or take one out",
+                at=at,
+            )
 
 
 class Stop(Exception):

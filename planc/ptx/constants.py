@@ -98,9 +98,16 @@ def _integer(cursor: Cursor, text: str, head: str, at: int) -> int:
         else:
             value = int(digits)
     except ValueError:
-        raise cursor.mistake("PLC494", f"`{text[:60]}` is no integer", at=at) from None
+        raise cursor.mistake(
+            "PLC494",
+            f"`{text[:60]}` is no integer",
+            help="write decimal, `0x` and hexadecimal, `0` and octal, or `0b` and binary digits",
+            at=at,
+        ) from None
     if value >> 64:
-        raise cursor.mistake("PLC494", f"`{text[:60]}` needs more than 64 bits", at=at)
+        raise cursor.mistake(
+            "PLC494", f"`{text[:60]}` needs more than 64 bits", help="write a number below 2**64", at=at
+        )
     return value
 
 
@@ -123,7 +130,9 @@ def _binary(cursor: Cursor, least: int, depth: int) -> Immediate:
         right = _binary(cursor, level, _deeper(cursor, depth))
         a, b = _whole(cursor, left), _whole(cursor, right)
         if b == 0 and sign in ("/", "%"):
-            raise cursor.mistake("PLC494", "the constant expression divides by zero", at=at)
+            raise cursor.mistake(
+                "PLC494", "the constant expression divides by zero", help="write another divisor", at=at
+            )
         left = Immediate("int", _wrap(function(a, b)))
     return left
 
@@ -169,12 +178,19 @@ def _whole(cursor: Cursor, value: Immediate) -> int:
 
 
 def _refuse_float(cursor: Cursor) -> Immediate:
-    raise cursor.mistake("PLC494", "planc does not compute with floating-point constants", at=cursor.at - 1)
+    raise cursor.mistake(
+        "PLC494",
+        "planc does not compute with floating-point constants",
+        help="write the result itself",
+        at=cursor.at - 1,
+    )
 
 
 def _deeper(cursor: Cursor, depth: int) -> int:
     if depth >= _MAX_DEPTH:
-        raise cursor.mistake("PLC493", f"the expression nests deeper than {_MAX_DEPTH}")
+        raise cursor.mistake(
+            "PLC493", f"the expression nests deeper than {_MAX_DEPTH}", help="write the result itself"
+        )
     return depth + 1
 
 

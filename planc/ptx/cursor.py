@@ -86,7 +86,9 @@ class Cursor:
     def unexpected(self, wanted: str, where: str) -> Mistake:
         """Return the mistake that another token stands where ``wanted`` belongs."""
         found = "the end of the file" if self.kind == END else f"`{_shorten(self.text)}`"
-        return self.mistake("PLC490", f"expected {wanted} in {where}, found {found}")
+        return self.mistake(
+            "PLC490", f"expected {wanted} in {where}, found {found}", help=f"write {wanted} here"
+        )
 
     def spend(self, what: str, count: int, at: int) -> None:
         """Take ``count`` from what one text may declare, or raise PLC493 at the token of index ``at``.
@@ -96,7 +98,9 @@ class Cursor:
         self._left[what] -= count
         if self._left[what] < 0:
             message = f"the PTX declares more than {_ALLOWANCES[what]} {what}"
-            raise self.mistake("PLC493", message, at=at)
+            raise self.mistake(
+                "PLC493", message, help="declare fewer: a kernel needs no more than it uses", at=at
+            )
 
     def mistake(self, code: str, message: str, help: str = "", at: int | None = None) -> Mistake:
         """Return a mistake at the present token, or at the token of index ``at``."""

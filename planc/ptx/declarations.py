@@ -59,7 +59,12 @@ def read_shape(cursor: Cursor, where: str) -> Shape:
         elif word in TYPE_BYTES and not kind:
             kind = word
         else:
-            raise cursor.mistake("PLC490", f"`.{word}` is no type that fits {where}", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC490",
+                f"`.{word}` is no type that fits {where}",
+                help="write a type of PTX, such as `.b32`, `.u64` or `.f32`",
+                at=cursor.at - 1,
+            )
     if not kind:
         raise cursor.unexpected("a type", where)
     if pointer is not None:
@@ -77,7 +82,12 @@ def _pointer_space(cursor: Cursor) -> str:
 def _alignment(cursor: Cursor) -> int:
     value = whole_number(cursor, "an alignment")
     if value < 1 or value & value - 1 or value > _LARGEST_ALIGNMENT:
-        raise cursor.mistake("PLC494", f"an alignment of {value} is no power of two", at=cursor.at - 1)
+        raise cursor.mistake(
+            "PLC494",
+            f"an alignment of {value} is no power of two",
+            help="write 1, 2, 4, 8, 16 or a larger power of two",
+            at=cursor.at - 1,
+        )
     return value
 
 
@@ -88,7 +98,9 @@ def whole_number(cursor: Cursor, where: str) -> int:
     value = literal(cursor, cursor.at)
     cursor.at += 1
     if value.kind != "int":
-        raise cursor.mistake("PLC494", f"{where} takes a whole number", at=cursor.at - 1)
+        raise cursor.mistake(
+            "PLC494", f"{where} takes a whole number", help="write a whole number", at=cursor.at - 1
+        )
     return value.bits
 
 
@@ -98,16 +110,30 @@ def read_dimensions(cursor: Cursor) -> tuple[int | None, ...]:
     while cursor.accept("["):
         if cursor.accept("]"):
             if found:
-                raise cursor.mistake("PLC494", "only the first dimension may be open", at=cursor.at - 1)
+                raise cursor.mistake(
+                    "PLC494",
+                    "only the first dimension may be open",
+                    help="give this dimension a number of elements",
+                    at=cursor.at - 1,
+                )
             found.append(None)
             continue
         value = parse_constant(cursor)
         if value.kind != "int" or not 0 <= value.bits <= _LARGEST_VARIABLE:
-            raise cursor.mistake("PLC494", "an array needs a whole number of elements", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC494",
+                "an array needs a whole number of elements",
+                help="write a whole number that is not negative",
+                at=cursor.at - 1,
+            )
         found.append(value.bits)
         cursor.expect("]", "an array")
         if len(found) > _MOST_DIMENSIONS:
-            raise cursor.mistake("PLC493", f"an array has more than {_MOST_DIMENSIONS} dimensions")
+            raise cursor.mistake(
+                "PLC493",
+                f"an array has more than {_MOST_DIMENSIONS} dimensions",
+                help="declare it with fewer, and compute the index",
+            )
     return tuple(found)
 
 
@@ -138,7 +164,12 @@ def _variable(cursor: Cursor, space: str, linkage: str, shape: Shape) -> Declare
     name = cursor.take(WORD, "a name", "a declaration")
     repeat = _range(cursor)
     if repeat is not None:
-        raise cursor.mistake("PLC490", "only registers are declared by the range", at=at)
+        raise cursor.mistake(
+            "PLC490",
+            "only registers are declared by the range",
+            help="declare each variable by its own name",
+            at=at,
+        )
     written = read_dimensions(cursor)
     variable = Variable(name, space, shape.type, shape.alignment, 0, 0, linkage, line=line)
     if cursor.accept("="):
@@ -180,7 +211,9 @@ def _skip_braces(cursor: Cursor) -> None:
 
 def _checked_size(cursor: Cursor, size: int, at: int) -> int:
     if size > _LARGEST_VARIABLE:
-        raise cursor.mistake("PLC493", "the variable is larger than any memory", at=at)
+        raise cursor.mistake(
+            "PLC493", "the variable is larger than any memory", help="declare fewer elements", at=at
+        )
     return size
 
 

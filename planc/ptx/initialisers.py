@@ -43,7 +43,12 @@ class Initialiser:
             data[index * width : (index + 1) * width] = _bytes_of(cursor, value, self.type, at)
         whole = [(i * width, v) for i, v in self.addresses if not v.mask]
         if whole and width < 4:
-            raise cursor.mistake("PLC494", f"an address does not fit `.{self.type}`", at=whole[0][1].at)
+            raise cursor.mistake(
+                "PLC494",
+                f"an address does not fit `.{self.type}`",
+                help="declare the variable as `.u64` or `.b64`",
+                at=whole[0][1].at,
+            )
         masked = [(i, v) for i, v in self.addresses if v.mask]
         found = whole + _join_bytes(cursor, masked, width)
         return bytes(data), tuple((start, v.name, v.addend, v.generic) for start, v in sorted_by_start(found))
@@ -61,7 +66,12 @@ def _bytes_of(cursor: Cursor, value: Immediate, type_name: str, at: int) -> byte
     if type_name in _FLOATS:
         return _pack_float(_float_of(value), type_name)
     if TYPE_BYTES[value.kind] != width:
-        raise cursor.mistake("PLC494", f"a {value.kind} literal does not fit `.{type_name}`", at=at)
+        raise cursor.mistake(
+            "PLC494",
+            f"a {value.kind} literal does not fit `.{type_name}`",
+            help="write a literal of the type of the variable",
+            at=at,
+        )
     return value.bits.to_bytes(width, "little")
 
 
@@ -100,7 +110,10 @@ def _join_bytes(
         expected = [(start + k, 0xFF << 8 * k, first.name, first.addend, first.generic) for k in range(8)]
         if [(i, v.mask, v.name, v.addend, v.generic) for i, v in run] != expected or width != 1:
             raise cursor.mistake(
-                "PLC494", "planc takes masked addresses only as all eight bytes in order", at=first.at
+                "PLC494",
+                "planc takes masked addresses only as all eight bytes in order",
+                help="initialise a `.u64` with the whole address",
+                at=first.at,
             )
         found.append((start, first))
     return found
@@ -114,7 +127,11 @@ def read_initialiser(cursor: Cursor, type_name: str, dimensions: tuple[int | Non
         found.rows = 1
         return found
     if not dimensions:
-        raise cursor.mistake("PLC490", "braces initialise a variable that is no array")
+        raise cursor.mistake(
+            "PLC490",
+            "braces initialise a variable that is no array",
+            help="take the braces out, or declare an array",
+        )
     _braces(cursor, found, dimensions)
     return found
 
@@ -129,7 +146,11 @@ def _braces(cursor: Cursor, found: Initialiser, dimensions: tuple[int | None, ..
             _check_place(cursor, dimensions, inner, starts, place)
         if cursor.kind == "{":
             if len(starts) == len(dimensions):
-                raise cursor.mistake("PLC490", "the braces nest deeper than the array has dimensions")
+                raise cursor.mistake(
+                    "PLC490",
+                    "the braces nest deeper than the array has dimensions",
+                    help="take a pair of braces out",
+                )
             starts.append(place)
             cursor.at += 1
             if cursor.kind != "}":
@@ -154,7 +175,11 @@ def _check_place(
     depth = len(starts) - 1
     length = dimensions[depth]
     if length is not None and place >= starts[depth] + length * inner[depth]:
-        raise cursor.mistake("PLC494", "the initialiser has more values than the array has elements")
+        raise cursor.mistake(
+            "PLC494",
+            "the initialiser has more values than the array has elements",
+            help="take values out, or declare more elements",
+        )
 
 
 def _element(cursor: Cursor, found: Initialiser, index: int) -> None:
@@ -179,7 +204,12 @@ def parse_mask(cursor: Cursor) -> int:
     except ValueError:
         mask = 0
     if mask not in [0xFF << 8 * k for k in range(8)]:
-        raise cursor.mistake("PLC494", "a mask picks one byte of an address", at=at)
+        raise cursor.mistake(
+            "PLC494",
+            "a mask picks one byte of an address",
+            help="write one of `0xFF`, `0xFF00`, … `0xFF00000000000000`",
+            at=at,
+        )
     return mask
 
 
@@ -202,5 +232,7 @@ def _addend(cursor: Cursor) -> int:
         return 0
     value = parse_constant(cursor)
     if value.kind != "int":
-        raise cursor.mistake("PLC494", "an address takes whole bytes", at=cursor.at - 1)
+        raise cursor.mistake(
+            "PLC494", "an address takes whole bytes", help="write a whole number of bytes", at=cursor.at - 1
+        )
     return value.bits

@@ -82,4 +82,6 @@ def _bad_character(source: Source, start: int) -> Exception:
         return source.mistake("PLC490", "the comment is not closed", start, 2, "write `*/`")
     if text[0] == '"':
         return source.mistake("PLC490", "the string is not closed on its line", start, 1, 'write `"`')
-    return source.mistake("PLC490", f"the character {text[0]!a} starts no PTX token", start)
+    return source.mistake(
+        "PLC490", f"the character {text[0]!a} starts no PTX token", start, help="take it out"
+    )

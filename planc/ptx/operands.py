@@ -113,7 +113,12 @@ class OperandReader:
         cursor.at += 1
         operand = self._plain()
         if not isinstance(operand, Register):
-            raise cursor.mistake("PLC490", f"`{sign}` stands before what is no register", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC490",
+                f"`{sign}` stands before what is no register",
+                help="write a predicate register after it",
+                at=cursor.at - 1,
+            )
         return Negated(operand, sign)
 
     def _list(self, opening: str, closing: str, what: str) -> tuple[Operand, ...]:
@@ -125,7 +130,9 @@ class OperandReader:
         while cursor.accept(","):
             found.append(self._plain())
             if len(found) > _LARGEST_LIST:
-                raise cursor.mistake("PLC493", f"{what} has more than {_LARGEST_LIST} elements")
+                raise cursor.mistake(
+                    "PLC493", f"{what} has more than {_LARGEST_LIST} elements", help="write a shorter list"
+                )
         cursor.expect(closing, what)
         return tuple(found)
 
@@ -148,7 +155,12 @@ class OperandReader:
             return None, self._integer()
         base = self._plain()
         if not isinstance(base, Register | Symbol):
-            raise cursor.mistake("PLC490", "the base of an address is a register or a name", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC490",
+                "the base of an address is a register or a name",
+                help="write `[%rd1+4]`, `[name+4]` or a whole number of bytes",
+                at=cursor.at - 1,
+            )
         return base, self._offset()
 
     def _coordinate(self) -> Operand:
@@ -177,7 +189,12 @@ class OperandReader:
 
     def _whole(self, value: Immediate) -> int:
         if value.kind != "int":
-            raise self._cursor.mistake("PLC494", "an address takes whole bytes", at=self._cursor.at - 1)
+            raise self._cursor.mistake(
+                "PLC494",
+                "an address takes whole bytes",
+                help="write a whole number of bytes",
+                at=self._cursor.at - 1,
+            )
         return value.bits
 
     def _unknown(self, name: str) -> Operand:

@@ -35,7 +35,9 @@ def parse(text: str, file: str = "") -> Module:
     found = Collector()
     if len(text) > LARGEST_TEXT:
         message = f"the PTX has {len(text)} characters; planc reads {LARGEST_TEXT}"
-        raise GraphError(Diagnostic("PLC493", message, Span(file)))
+        raise GraphError(
+            Diagnostic("PLC493", message, Span(file), help="split it, or leave debug information out")
+        )
     source = Source(text, file)
     try:
         reader = ModuleReader(Cursor(source, tokenize(source)), found)
@@ -175,14 +177,20 @@ class ModuleReader:
             cursor.pragma()
         else:
             raise cursor.mistake(
-                "PLC490", f"`{word}` starts nothing at the top of a PTX file", at=cursor.at - 1
+                "PLC490",
+                f"`{word}` starts nothing at the top of a PTX file",
+                help="take it out, or move it into a function",
+                at=cursor.at - 1,
             )
 
     def _address_size(self) -> None:
         size = whole_number(self.cursor, "`.address_size`")
         if size not in (32, 64):
             raise self.cursor.mistake(
-                "PLC495", f"an address has 32 or 64 bits, not {size}", at=self.cursor.at - 1
+                "PLC495",
+                f"an address has 32 or 64 bits, not {size}",
+                help="write `.address_size 64`",
+                at=self.cursor.at - 1,
             )
         self.address_size = size
 
@@ -194,7 +202,12 @@ class ModuleReader:
         self.aliases[aliased] = cursor.at - 1
         known = self.functions.get(aliased)
         if known is None:
-            raise cursor.mistake("PLC491", f"no function `{aliased}` is declared here", at=cursor.at - 1)
+            raise cursor.mistake(
+                "PLC491",
+                f"no function `{aliased}` is declared here",
+                help="declare the function before its alias, or mend the name",
+                at=cursor.at - 1,
+            )
         self.functions[name] = replace(known, name=name)
         cursor.expect(";", "`.alias`")
 
@@ -204,7 +217,12 @@ class ModuleReader:
             self.uses += [(variable.name, name, place) for name, place in declared.uses]
             known = self.variables.get(variable.name)
             if variable.name in self.functions or (known and not _redeclares(known, variable)):
-                raise self.cursor.mistake("PLC492", f"`{variable.name}` is declared twice", at=at)
+                raise self.cursor.mistake(
+                    "PLC492",
+                    f"`{variable.name}` is declared twice",
+                    help="rename one of them, or take one out",
+                    at=at,
+                )
             if known is None or known.linkage == "extern":
                 self.variables[variable.name] = variable
 
@@ -238,7 +256,9 @@ class ModuleReader:
         known = self.functions.get(name)
         defined_twice = known is not None and body is not None and not known.is_declaration
         if defined_twice or name in self.variables:
-            raise self.cursor.mistake("PLC492", f"`{name}` is declared twice", at=at)
+            raise self.cursor.mistake(
+                "PLC492", f"`{name}` is declared twice", help="rename one of them, or take one out", at=at
+            )
 
     def _resolve(self) -> None:
         """Look up what no scope declared: it must be a variable or function of the module."""
@@ -249,7 +269,14 @@ class ModuleReader:
                     uses.append((pending.function, name, at))
         for user, name, at in uses[:_MOST_MISTAKES]:
             message = f"`{user}` uses `{name}`, which nobody declares"
-            self.found.add(self.cursor.mistake("PLC491", message, at=at).diagnostic)
+            self.found.add(
+                self.cursor.mistake(
+                    "PLC491",
+                    message,
+                    help="declare it, with `.extern` if another module has it, or mend the name",
+                    at=at,
+                ).diagnostic
+            )
 
     def _is_known(self, name: str) -> bool:
         return name in self.variables or name in self.functions
@@ -283,7 +310,9 @@ def _declare_parameters(
             found.append(parameter)
             continue
         if scopes.declares(parameter.name):
-            raise cursor.mistake("PLC492", f"`{parameter.name}` is declared twice", at=at)
+            raise cursor.mistake(
+                "PLC492", f"`{parameter.name}` is declared twice", help="rename one of the parameters", at=at
+            )
         name = scopes.register(parameter.name) if parameter.register else scopes.symbol(parameter.name)
         if parameter.register:
             registers[name] = parameter.type

@@ -86,7 +86,11 @@ def with_version(text: str, version: Version) -> str:
     """
     match = _HEADER.match(text)
     if match is None:
-        raise GraphError(Diagnostic("PLC495", "the PTX does not begin with `.version`", Span("")))
+        raise GraphError(
+            Diagnostic(
+                "PLC495", "the PTX does not begin with `.version`", Span(""), help="begin with `.version 9.0`"
+            )
+        )
     return f"{text[: match.start(1)]}{version[0]}.{version[1]}{text[match.end(1) :]}"
 
 

@@ -8,7 +8,7 @@ from itertools import combinations, count
 from pathlib import Path
 from typing import TypeVar
 
-from planc.diagnostics import Related, Span
+from planc.diagnostics import Fact, Related, Span
 from planc.source import syntax
 from planc.source.expand import Expander, Row, Scope, TooMuch
 from planc.source.expressions import BROKEN, Number
@@ -117,7 +117,9 @@ class Assembly:
         alone = [pair for item in where.items if isinstance(item, Scalar) for pair in self._texts(item)]
         for group in [alone, *groups] if alone else groups:
             if len(group) < 2:
-                self.report.add("PLC128", "a group of `may_alias` has two names or more", where.span)
+                cure = "add the buffer that it may overlap, or take the group out"
+                message = "a group of `may_alias` has two names or more"
+                self.report.add("PLC128", message, where.span, help=cure)
             for (first, _), (second, span) in combinations(group, 2):
                 yield first, second, span
 
@@ -182,7 +184,9 @@ class Assembly:
         if call.name != graph.name:
             message += f" through `{call.name}`"
         related = [Related("it is declared here", graph.span)]
-        self.report.add("PLC216", message, call.span, related=related, facts={"graphs": list(sorted(circle))})
+        cure = "take this `use` out, and repeat nodes with `for:`"
+        facts: dict[str, Fact] = {"graphs": list(sorted(circle))}
+        self.report.add("PLC216", message, call.span, help=cure, related=related, facts=facts)
 
     def _unused(self, kernels: tuple[FlatKernel, ...]) -> None:
         """Report symbols that no text mentions (PLC220), and sub-graphs that nobody uses (PLC221).

@@ -162,6 +162,7 @@ class Declarations:
         if isinstance(where, syntax.Sequence):
             return tuple(self._items(item) for item in where.items)
         if not isinstance(where, Scalar):
-            self.report.add("PLC124", "a mapping stands where a number belongs", where.span)
+            cure = "write numbers, in nested lists of the array's shape"
+            self.report.add("PLC124", "a mapping stands where a number belongs", where.span, help=cure)
             raise Refused
         return self.quantities.one(where).evaluate(self.environment, self.report)

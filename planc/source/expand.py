@@ -176,7 +176,8 @@ class Expander:
             None if end is None else end.whole(environment, self.report, "a bound of a loop") for end in ends
         )
         if step == 0 and loop.step is not None:
-            self.report.add("PLC144", "the step of a loop is zero", loop.step.span)
+            cure = "give a step of 1 or more, or a negative one to count down"
+            self.report.add("PLC144", "the step of a loop is zero", loop.step.span, help=cure)
             raise Refused
         return range(first or 0, stop or 0, step or 1)
 
@@ -190,12 +191,14 @@ class Expander:
         if self._depth > self.limits.nesting:
             limit = self.limits.nesting
             message = f"loops and sub-graphs stand more than {limit} deep inside each other"
-            self.report.add("PLC114", message, span, facts={"limit": limit})
+            cure = "let one loop run over the product of several, or put nodes of sub-graphs in their place"
+            self.report.add("PLC114", message, span, help=cure, facts={"limit": limit})
             raise TooMuch
 
     def _too_much(self, what: str, limit: int, span: Span) -> None:
         message = f"the graph has more than {limit} {what} after expansion"
-        self.report.add("PLC164", message, span, facts={"limit": limit})
+        cure = "let the loops run less often; one kernel or fill can cover many elements"
+        self.report.add("PLC164", message, span, help=cure, facts={"limit": limit})
         raise TooMuch
 
     # -- nodes ----------------------------------------------------------------------------------

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from planc.diagnostics import Related, Span
+from planc.diagnostics import Fact, Related, Span
 from planc.source.expressions import BROKEN, Environment, Number, kind_of
 from planc.source.report import Report, advice
 from planc.source.templates import ArgumentText, CallText, GraphTemplate, ParameterTemplate
 from planc.source.values import A_SCALAR, BoundScalar, BoundView, Quantity, Refused
 from planc.source.views import Shapes, ViewText
 
+_GIVEN: Mapping[str, str] = {
+    "buffer": "a buffer or a view of one",
+    "int": "a whole number known now",
+    "float": "a number known now",
+    "bool": "`true`, `false` or a comparison",
+    "scalar": "a number, or a scalar of the file",
+}
 _NUMBERS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
@@ -60,11 +67,13 @@ def _match(graph: GraphTemplate, call: CallText, report: Report) -> dict[str, Ar
         problem = cure = ""
         if name is None:
             problem = f"`{graph.name}` takes {len(names)} arguments"
+            cure = "take this one out"
         elif name not in graph.parameters:
             problem = f"`{graph.name}` has no parameter `{name}`"
-            cure = advice(name, [n for n in names if n not in given])
+            cure = advice(name, [n for n in names if n not in given], "take this one out")
         elif name in given:
             problem = f"`{name}` is given twice"
+            cure = "take one of them out"
         if problem or name is None:
             related = [Related("its parameters stand here", graph.span)]
             report.add("PLC217", problem, argument.span, help=cure, related=related)
@@ -80,7 +89,11 @@ def _default(parameter: ParameterTemplate, call: CallText, outside: Environment,
     if parameter.default is None:
         message = f"the argument `{parameter.name}` is missing"
         related = [Related("the parameter stands here", parameter.span)]
-        report.add("PLC217", message, call.span, related=related, facts={"parameter": parameter.name})
+        cure = f"write `{parameter.name}=…`, {_a(parameter.kind)}, or give the parameter a default"
+        if parameter.kind == "buffer":
+            cure = f"write `{parameter.name}=…`, a buffer or a view of one"
+        facts: dict[str, Fact] = {"parameter": parameter.name}
+        report.add("PLC217", message, call.span, help=cure, related=related, facts=facts)
         raise Refused
     value = parameter.default.evaluate(outside, report)
     return _number(parameter, value, parameter.default.span, report)
@@ -110,7 +123,8 @@ def _argument(
     if known is None and parameter.kind != "buffer":
         numbers = (name for name, other in environment.items() if isinstance(other, int | float))
         message = f"no symbol or loop variable is named `{value.form.name}`"
-        report.add("PLC202", message, value.span, help=partial(advice, value.form.name, numbers))
+        cure = partial(advice, value.form.name, numbers, f"declare `{value.form.name}` under `symbols`")
+        report.add("PLC202", message, value.span, help=cure)
         raise Refused
     return _view(parameter, value, environment, shapes, report)
 
@@ -131,8 +145,13 @@ def _number(parameter: ParameterTemplate, value: Number, span: Span, report: Rep
 
 
 def _refuse(parameter: ParameterTemplate, what: str, span: Span, report: Report) -> None:
-    article = "an" if parameter.kind[0] in "aeiou" else "a"
-    message = f"`{parameter.name}` takes {article} {parameter.kind}, not {what}"
+    message = f"`{parameter.name}` takes {_a(parameter.kind)}, not {what}"
     related = [Related("the parameter stands here", parameter.span)]
-    report.add("PLC218", message, span, related=related, facts={"parameter": parameter.name})
+    cure = f"give {_GIVEN[parameter.kind]}, or declare the parameter as another kind"
+    facts: dict[str, Fact] = {"parameter": parameter.name}
+    report.add("PLC218", message, span, help=cure, related=related, facts=facts)
     raise Refused
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

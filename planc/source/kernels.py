@@ -106,7 +106,7 @@ class KernelDeclarations(Declarations):
             parameter = self._parameter(_text_of(form, item))
             if any(other.name == parameter.name for other in found):
                 message = f"the parameter `{parameter.name}` stands twice"
-                self.report.add("PLC139", message, parameter.span)
+                self.report.add("PLC139", message, parameter.span, help="rename one, or take it out")
                 raise Refused
             found.append(parameter)
         return tuple(found)
@@ -128,7 +128,8 @@ class KernelDeclarations(Declarations):
         for name, value in where.values.items():
             if not NAME.fullmatch(name):
                 message = f"`{name[:40]}` is not the name of a macro"
-                self.report.add("PLC129", message, where.keys[name].span)
+                cure = "use letters, digits and `_`, not a digit first"
+                self.report.add("PLC129", message, where.keys[name].span, help=cure)
                 raise Refused
             found[name] = self._define(value)
         return found
@@ -170,7 +171,7 @@ def dims_of(values: list[int], span: Span, report: Report) -> Dims:
     """Return one to three extents as three. Raises Refused (PLC128) for more."""
     if not 1 <= len(values) <= 3:
         message = f"{len(values)} extents, where one to three belong"
-        report.add("PLC128", message, span)
+        report.add("PLC128", message, span, help="write `x`, `x, y` or `x, y, z`")
         raise Refused
     x, y, z = (*values, 1, 1)[:3]
     return Dims((x, y, z), span)

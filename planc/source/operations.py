@@ -102,7 +102,8 @@ class Operations:
         pattern: Number = text.value.whole(environment, self.report, "a pattern")
         if not 0 <= pattern < 1 << (8 * text.item):
             message = f"the pattern {pattern} does not fit in {8 * text.item} bits"
-            self.report.add("PLC146", message, text.value.span, facts={"item": text.item})
+            cure = pattern_cure(int(pattern), text.item)
+            self.report.add("PLC146", message, text.value.span, help=cure, facts={"item": text.item})
             raise Refused
         return FillOp(target, Literal(pattern, text.value.span), text.item)
 
@@ -110,6 +111,19 @@ class Operations:
         """Evaluate a copy. Raises Refused."""
         target = text.target.view(environment, self.shapes, self.report)
         return CopyOp(target, text.source.view(environment, self.shapes, self.report))
+
+
+def pattern_cure(pattern: int, item: int) -> str:
+    """Say how a raw ``pattern`` can be written that ``item`` bytes cannot hold."""
+    if -(1 << (8 * item - 1)) <= pattern < 0:
+        return f"write the bits as they are stored, `{pattern & ((1 << 8 * item) - 1):#x}`"
+    wider = next((size for size in (2, 4) if 0 <= pattern < 1 << (8 * size)), None)
+    most = f"write 0 to {(1 << 8 * item) - 1:#x}"
+    return (
+        most
+        if wider is None
+        else f"{most}, or a pattern of {8 * wider} bits (`u{8 * wider}`, `item: {wider}`)"
+    )
 
 
 _EVALUATORS: Mapping[type, Callable[[Operations, Any, Environment, Set[str]], FlatOp]] = {

@@ -41,7 +41,8 @@ class Project:
         try:
             path = (folder / where.text).resolve()
         except (OSError, RuntimeError, ValueError):
-            report.add("PLC101", f"`{where.text[:80]}` is not a path", where.span)
+            cure = "name a file, relative to this one"
+            report.add("PLC101", f"`{where.text[:80]}` is not a path", where.span, help=cure)
             return None
         if not self.allow_outside and not path.is_relative_to(self.root):
             report.add(

@@ -198,12 +198,14 @@ class GraphReader:
         if path in self._open:
             chain = [syntax.label_of(p) for p in (*self._open[self._open.index(path) :], path)]
             message = "files include each other: " + " → ".join(f"`{name}`" for name in chain)
-            self.report.add("PLC160", message, where.span, facts={"files": list(chain)})
+            cure = "take this `include` out, and put what both need into a file that each includes"
+            self.report.add("PLC160", message, where.span, help=cure, facts={"files": list(chain)})
             return False
         if len(self._open) > self.limits.include_depth:
             limit = self.limits.include_depth
             message = f"files include each other more than {limit} levels deep"
-            self.report.add("PLC161", message, where.span, facts={"limit": limit})
+            cure = "include the files from the graph file itself"
+            self.report.add("PLC161", message, where.span, help=cure, facts={"limit": limit})
             return False
         return True
 

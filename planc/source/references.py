@@ -85,7 +85,9 @@ class Resolver:
 
     def _to_itself(self, row: int, reference: Reference) -> None:
         name = self.rows[row].name
-        self.report.add("PLC210", f"`{name}` comes after itself", reference.span, facts={"node": name})
+        message = f"`{name}` comes after itself"
+        cure = f"take `{reference.form.text}` out of `after`, or name the node that is meant"
+        self.report.add("PLC210", message, reference.span, help=cure, facts={"node": name})
 
     def _named(self, reference: Reference, scope: Scope, frame: Frame, environment: Environment) -> list[int]:
         """Return the rows that a reference names where it stands."""

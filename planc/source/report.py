@@ -9,6 +9,7 @@ from planc.diagnostics import CATALOGUE, Collector, Diagnostic, Fact, Related, S
 
 Help = str | Callable[[], str]
 _ADVICE = 100
+MANY = "mend the first ones, and check again"
 
 
 class Report:
@@ -43,7 +44,7 @@ class Report:
         self.has_errors |= CATALOGUE[code].severity is Severity.ERROR
         if not isinstance(help, str):
             self._advice -= 1
-            help = help() if self._advice >= 0 else ""
+            help = help() if self._advice >= 0 else MANY
         self.collector.add(
             Diagnostic(code, message, span, help, tuple(related), tuple(notes), dict(facts or {}))
         )
@@ -55,7 +56,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def advice(name: str, known: Iterable[str], otherwise: str = "") -> str:
+def advice(name: str, known: Iterable[str], otherwise: str = "declare it, or write another name") -> str:
     """Return the help for an unknown name: the closest known one, else all of them if they are few."""
     names = sorted(set(known))
     best = closest(name, names)

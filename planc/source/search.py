@@ -133,7 +133,8 @@ class Search:
             if form is not None and not least <= end <= greatest + 1:
                 self._out_of_range(level, end, form, part, scope)
         if step < 1 and index.step is not None:
-            self._refuse("PLC211", "the step is not positive", index.step.start, index.step.end)
+            cure = "write a step of 1 or more"
+            self._refuse("PLC211", "the step is not positive", index.step.start, index.step.end, cure)
         return [level[value] for value in range(start, stop, step) if value in level]
 
     def _whole(self, expression: Expression) -> int:
@@ -145,7 +146,7 @@ class Search:
         if type(value) is int:
             return value
         message = f"an index is an integer, not {kind_of(value)}"
-        self._refuse("PLC137", message, expression.start, expression.end)
+        self._refuse("PLC137", message, expression.start, expression.end, "write a whole number")
 
     # -- reports --------------------------------------------------------------------------------
 
@@ -177,7 +178,10 @@ class Search:
         notes = [f"where {where}"] if where else []
         place = self.reference.place.part(form.start, form.end)
         facts: dict[str, Fact] = {"node": part.name, "index": value}
-        self.report.add("PLC211", what + range_, place, notes=notes, facts=facts)
+        cure = (
+            f"write an index from {min(level)} to {max(level)}" if level else "let its loop run at least once"
+        )
+        self.report.add("PLC211", what + range_, place, help=cure, notes=notes, facts=facts)
         raise Refused
 
     def _refuse(self, code: str, message: str, start: int, end: int, help: Help = "") -> NoReturn:

@@ -92,6 +92,22 @@ _WANTED = {
 }
 
 
+_MISSING: Mapping[str, str] = {
+    "nodes": "write `nodes:` and below it `- ` before each node",
+    "dtype": "write an element type, `dtype: f32`",
+    "shape": "write `shape: [n]`, or `shape: []` for one element",
+    "value": "write `value: 0`",
+    "entry": "write `entry: ` and the name of the `__global__` function",
+    "source": "write `source: ` and the view that is read",
+    "target": "write `target: ` and the view that is written",
+    "stop": "write `stop: ` and the number of iterations",
+    "variable": "write `variable: ` and a name",
+    "kernel": "write `kernel: ` and the name of a kernel",
+    "graph": "write `graph: ` and the name of a sub-graph",
+    "file": "write `file: ` and a path",
+}
+
+
 class Shapes:
     """Validates units of a file against the models, and reports what does not fit (PLC122 to PLC128)."""
 
@@ -233,7 +249,9 @@ class _Translation:
         if isinstance(key, int):
             self._wrong_count()
             return
-        self.report.add("PLC123", f"{name} lacks `{key}`", self._span_of(parent), facts={"key": key})
+        cure = _MISSING.get(str(key), f"write `{key}: …`")
+        message = f"{name} lacks `{key}`"
+        self.report.add("PLC123", message, self._span_of(parent), help=cure, facts={"key": key})
 
     def _not_allowed(self) -> None:
         value, name = self._at(self.loc)
@@ -260,12 +278,32 @@ class _Translation:
     def _misfit(self, wanted: str) -> None:
         value, name = self._at(self.loc)
         message = f"{name} is {_kind(value)}, where {wanted} belongs"
-        self.report.add("PLC124", message, self._span_of(value))
+        self.report.add("PLC124", message, self._span_of(value), help=_belongs(value, name, wanted))
 
     def _wrong_count(self) -> None:
         loc = self.loc[:-1] if self.details["type"] == "missing" else self.loc
         value, name = self._at(loc)
-        self.report.add("PLC128", f"{name} has the wrong number of items", self._span_of(value))
+        message = f"{name} has the wrong number of items"
+        counts = self.details.get("ctx", {})
+        least, most = counts.get("min_length"), counts.get("max_length")
+        if least is not None:
+            cure = f"write {least} or more"
+        else:
+            cure = f"write at most {most}" if most is not None else "write one value for each"
+        self.report.add("PLC128", message, self._span_of(value), help=cure)
+
+
+def _belongs(value: Tree, name: str, wanted: str) -> str:
+    """Return the cure for a ``value`` that is something else than ``wanted``."""
+    if isinstance(value, Scalar) and "a text" in wanted and type(value.value) in (int, float, bool):
+        return f'write a name or a text; a number as text stands in quotes, `"{value.text[:40]}"`'
+    if isinstance(value, Scalar) and wanted in ("a whole number", "a number", "true or false"):
+        return f"write {wanted}, without quotes"
+    if wanted == "a mapping":
+        return f"write `key: value` pairs below {name}"
+    if wanted == "a list":
+        return "write `- ` before each item, or the items in brackets"
+    return f"write {wanted}" if wanted != "another value" else "write it as in `docs/language.md`, Long forms"
 
 
 def _shown(value: Tree) -> str:

@@ -76,7 +76,8 @@ class Symbols:
         chain = " → ".join(f"`{name}`" for name in [*names, names[0]])
         last = self.units[names[-1]]
         message = f"symbols are defined by each other: {chain}"
-        self.report.add("PLC205", message, last.where.span, facts={"symbols": list(names)})
+        cure = f"give one of them a value that needs no other, `{names[-1]}: 1`"
+        self.report.add("PLC205", message, last.where.span, help=cure, facts={"symbols": list(names)})
         for name in names:
             self.values[name] = BROKEN
 
@@ -87,5 +88,6 @@ class Symbols:
         if type(given) is type(value):
             return given
         message = f"`{name}` is {kind_of(value)} and cannot be set to {given}, {kind_of(given)}"
-        self.report.add("PLC204", message, self.units[name].key.span, facts={"name": name})
+        cure = f"set {kind_of(value)}, or declare `{name}` as {kind_of(given)}"
+        self.report.add("PLC204", message, self.units[name].key.span, help=cure, facts={"name": name})
         raise Refused

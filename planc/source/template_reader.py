@@ -116,15 +116,15 @@ class TemplateReader:
         assert isinstance(variable, Scalar)
         name = self.quantities.guarded(parse_id, variable)
         if name.variables:
-            self.report.add("PLC129", f"`{variable.text[:40]}` is not a loop variable", variable.span)
+            message = f"`{variable.text[:40]}` is not a loop variable"
+            self.report.add("PLC129", message, variable.span, help=f"write `{name.name}`")
             raise Refused
         return name.name, variable.span, ends.get("start"), ends["stop"], ends.get("step")
 
     def _must_not_hide(self, variable: str, span: Span, loops: tuple[LoopHead, ...]) -> None:
         if any(loop.variable == variable for loop in loops):
-            self.report.add(
-                "PLC214", f"the loop variable `{variable}` hides that of the loop around it", span
-            )
+            message = f"the loop variable `{variable}` hides that of the loop around it"
+            self.report.add("PLC214", message, span, help="choose another name")
             raise Refused
         if variable in self.taken:
             self.report.add(
@@ -346,7 +346,8 @@ def _parameters(unit: Unit, quantities: Quantities, report: Report) -> dict[str,
             raise Refused
         kind, default = _kind(value, quantities)
         if default is not None and kind == "buffer":
-            report.add("PLC145", f"the buffer parameter `{name}` takes no default", value.span)
+            message = f"the buffer parameter `{name}` takes no default"
+            report.add("PLC145", message, value.span, help="write `buffer` alone, and give it in each `use`")
             raise Refused
         found[name] = ParameterTemplate(name, kind, default, where.keys[name].span)
     return found

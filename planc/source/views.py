@@ -43,7 +43,8 @@ class ViewText:
         if bound is BROKEN:
             raise Refused
         if isinstance(bound, int | float):
-            report.add("PLC137", f"`{form.name}` is a number, not a buffer", self.span)
+            cure = "name a buffer, or a parameter of kind `buffer`"
+            report.add("PLC137", f"`{form.name}` is a number, not a buffer", self.span, help=cure)
             raise Refused
         indices = self._indices(environment, report)
         if isinstance(bound, BoundView):
@@ -75,7 +76,7 @@ class ViewText:
             try:
                 indices = compose(outer, indices, shape)
             except Mistake as mistake:
-                report.add(mistake.code, mistake.message, self.span)
+                report.add(mistake.code, mistake.message, self.span, help=mistake.help)
                 raise Refused from None
         return ViewRef(outer.buffer, indices, self.span, self.form.text)
 
@@ -124,7 +125,8 @@ def compose(outer: ViewRef, inner: tuple[Index, ...], shape: tuple[int, ...]) ->
 def _apply(indices: tuple[Index, ...], axes: list[_Axis], what: str) -> list[int | _Axis]:
     given = [index for index in indices if not isinstance(index, EllipsisIndex)]
     if len(given) > len(axes) or len(indices) - len(given) > 1:
-        raise Mistake("PLC219", f"too many indices for {what}, which has {len(axes)} axes")
+        cure = f"write at most {len(axes)} of them, and `...` once"
+        raise Mistake("PLC219", f"too many indices for {what}, which has {len(axes)} axes", cure)
     every: Index = SliceIndex(None, None, None)
     at = next((i for i, index in enumerate(indices) if isinstance(index, EllipsisIndex)), len(indices))
     filled = [*indices[:at], *[every] * (len(axes) - len(given)), *indices[at + 1 :]]
@@ -141,10 +143,11 @@ def _one(index: Index, axis: _Axis, what: str) -> int | _Axis:
         if end is not None and not -axis.count <= end <= axis.count:
             raise _past(end, axis, what)
     if index.step == 0:
-        raise Mistake("PLC219", f"a slice of {what} has step zero")
+        raise Mistake("PLC219", f"a slice of {what} has step zero", "write a step of 1 or more")
     steps = range(*slice(index.start, index.stop, index.step).indices(axis.count))
     return _Axis(axis.start + steps.start * axis.step, len(steps), axis.step * steps.step)
 
 
 def _past(at: int, axis: _Axis, what: str) -> Mistake:
-    return Mistake("PLC219", f"{at} is past {what}, whose axis has {axis.count} elements")
+    cure = f"stay between {-axis.count} and {axis.count}" if axis.count else "give the view elements"
+    return Mistake("PLC219", f"{at} is past {what}, whose axis has {axis.count} elements", cure)

@@ -63,7 +63,7 @@ def test_defines_allowed(name: str, value: str) -> None:
     ("name", "value"), [("9x", ""), ("a b", ""), ("", ""), ("é", ""), ("N", "1\n2"), ("N", "\0")]
 )
 def test_defines_refused(name: str, value: str) -> None:
-    assert [n for n, _ in refused_defines({name: value})] == [name]
+    assert [n for n, _, _ in refused_defines({name: value})] == [name]
 
 
 def test_flags() -> None:

@@ -25,13 +25,14 @@ from planc.source.report import advice
 Environment = Mapping[str, object]
 Evaluate = Callable[[Environment], Number]
 RESERVED: frozenset[str] = frozenset({*CONSTANTS, *FUNCTIONS, "range", "True", "False", "None"})
-_FOREIGN: Mapping[type[ast.AST], str] = {
-    ast.Attribute: "a name with a dot",
-    ast.Subscript: "an index",
-    ast.Tuple: "a list with commas",
-    ast.List: "a list in brackets",
-    ast.Slice: "a slice",
-    ast.Starred: "a star",
+ONE_NUMBER = "write one number: symbols, operators and " + ", ".join(f"`{name}`" for name in FUNCTIONS)
+_FOREIGN: Mapping[type[ast.AST], tuple[str, str]] = {
+    ast.Attribute: ("a name with a dot", "write the number itself, or name it under `symbols`"),
+    ast.Subscript: ("an index", "write a number known now: what is in a buffer is known only on the device"),
+    ast.Tuple: ("a list with commas", "write one number"),
+    ast.List: ("a list in brackets", "write one number"),
+    ast.Slice: ("a slice", "write one number; slices belong in views"),
+    ast.Starred: ("a star", "write each value out"),
 }
 
 
@@ -92,8 +93,8 @@ class _Compiler:
             raise Fault("PLC134", message, *self.place(node), "name parts of it as symbols")
         build = _BUILDERS.get(type(node))
         if build is None:
-            what = _FOREIGN.get(type(node), f"`{type(node).__name__.lower()}`")
-            raise Fault("PLC132", f"{what} is not part of the expression language", *self.place(node))
+            what, cure = _FOREIGN.get(type(node), (f"`{type(node).__name__.lower()}`", ONE_NUMBER))
+            raise Fault("PLC132", f"{what} is not part of the expression language", *self.place(node), cure)
         return build(self, node, depth + 1)
 
     def guarded(self, function: Evaluate, node: ast.AST) -> Evaluate:
@@ -114,7 +115,8 @@ class _Compiler:
         value = node.value
         if not isinstance(value, bool | int | float):
             what = "`None`" if value is None else "this value"
-            raise Fault("PLC132", f"{what} is not part of the expression language", *self.place(node))
+            cure = "write a number, `true` or `false`"
+            raise Fault("PLC132", f"{what} is not part of the expression language", *self.place(node), cure)
         try:
             number = checked(value)
         except Mistake as mistake:
@@ -140,7 +142,8 @@ class _Compiler:
     def binary(self, node: ast.BinOp, depth: int) -> Evaluate:
         apply = BINARY.get(type(node.op))
         if apply is None:
-            raise Fault("PLC132", "`@` is not part of the expression language", *self.place(node))
+            cure = "write `*` for a product"
+            raise Fault("PLC132", "`@` is not part of the expression language", *self.place(node), cure)
         return self._apply(apply, node.left, node.right, node, depth)
 
     def _apply(self, apply: Binary, left: ast.expr, right: ast.expr, node: ast.AST, depth: int) -> Evaluate:
@@ -176,9 +179,8 @@ class _Compiler:
         for op in node.ops:
             apply = COMPARE.get(type(op))
             if apply is None:
-                raise Fault(
-                    "PLC132", "`in` and `is` are not part of the expression language", *self.place(node)
-                )
+                message = "`in` and `is` are not part of the expression language"
+                raise Fault("PLC132", message, *self.place(node), "compare with `==`, `<` and the like")
             applies.append(apply)
 
         def evaluate(environment: Environment) -> Number:
@@ -199,16 +201,19 @@ class _Compiler:
 
     def call(self, node: ast.Call, depth: int) -> Evaluate:
         if not isinstance(node.func, ast.Name):
-            raise Fault("PLC132", "only named functions can be called", *self.place(node.func))
+            cure = "call one of " + ", ".join(f"`{name}`" for name in FUNCTIONS)
+            raise Fault("PLC132", "only named functions can be called", *self.place(node.func), cure)
         name = node.func.id
         function = FUNCTIONS.get(name)
         if function is None:
             what = "belongs only in `for`" if name == "range" else "is not a function of the language"
-            raise Fault("PLC138", f"`{name}` {what}", *self.place(node.func), advice(name, FUNCTIONS))
+            cure = "write a number" if name == "range" else advice(name, FUNCTIONS)
+            raise Fault("PLC138", f"`{name}` {what}", *self.place(node.func), cure)
         most = function.most
         if node.keywords or len(node.args) < function.least or (most is not None and len(node.args) > most):
             count = f"at least {function.least}" if most is None else str(most)
-            raise Fault("PLC138", f"`{name}` takes {count} arguments, without names", *self.place(node))
+            cure = f"write `{name}({', '.join('abc'[: max(function.least, 1)])})`"
+            raise Fault("PLC138", f"`{name}` takes {count} arguments, without names", *self.place(node), cure)
         parts = [self.compile(argument, depth) for argument in node.args]
         apply = function.apply
         return self.guarded(lambda environment: apply(*[part(environment) for part in parts]), node)
@@ -238,5 +243,9 @@ def _no_number(name: str, value: object, environment: Environment, start: int, e
         f"no symbol or loop variable is named `{name}`",
         start,
         end,
-        lambda: advice(name, [n for n, other in environment.items() if isinstance(other, int | float)]),
+        lambda: advice(
+            name,
+            [n for n, other in environment.items() if isinstance(other, int | float)],
+            f"declare `{name}` under `symbols`",
+        ),
     )

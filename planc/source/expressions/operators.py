@@ -29,7 +29,11 @@ def kind_of(value: object) -> str:
 
 def divided_by_zero() -> Mistake:
     """Return the mistake of a division by zero."""
-    return Mistake("PLC135", "division by zero")
+    return Mistake(
+        "PLC135",
+        "division by zero",
+        "let the divisor be another number, or guard it: `a // n if n != 0 else 0`",
+    )
 
 
 def too_large() -> Mistake:
@@ -46,20 +50,22 @@ def checked(value: Number, *operands: Number) -> Number:
         if not math.isfinite(value) and all(map(math.isfinite, operands)):
             raise too_large()
     elif type(value) is not bool:
-        raise Mistake("PLC137", "the result is not a real number")
+        raise Mistake("PLC137", "the result is not a real number", "take a root of a positive number only")
     return value
 
 
 def _numbers(symbol: str, *values: Number) -> None:
     for value in values:
         if type(value) is not int and type(value) is not float:
-            raise Mistake("PLC137", f"`{symbol}` takes numbers, not {kind_of(value)}")
+            cure = "write `1 if condition else 0` to make a number of it"
+            raise Mistake("PLC137", f"`{symbol}` takes numbers, not {kind_of(value)}", cure)
 
 
 def _integers(symbol: str, *values: Number) -> None:
     for value in values:
         if type(value) is not int:
-            raise Mistake("PLC137", f"`{symbol}` takes integers, not {kind_of(value)}")
+            cure = "round it with `int(…)`, or divide with `//`"
+            raise Mistake("PLC137", f"`{symbol}` takes integers, not {kind_of(value)}", cure)
 
 
 def _arithmetic(symbol: str, function: Callable[[Number, Number], Number]) -> Binary:
@@ -92,7 +98,8 @@ def _power(a: Number, b: Number) -> Number:
 def _shift(symbol: str, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
     def apply(a: int, b: int) -> int:
         if b < 0:
-            raise Mistake("PLC136", f"`{symbol}` by a negative count")
+            other = ">>" if symbol == "<<" else "<<"
+            raise Mistake("PLC136", f"`{symbol}` by a negative count", f"shift by `{other}` instead")
         if b > 64 and symbol == "<<" and a != 0:
             raise too_large()
         return function(a, min(b, 128))
@@ -158,7 +165,8 @@ def _ordered(symbol: str, function: Callable[[Number, Number], bool]) -> Binary:
 def _same(symbol: str, function: Callable[[Number, Number], bool]) -> Binary:
     def apply(a: Number, b: Number) -> bool:
         if (type(a) is bool) != (type(b) is bool):
-            raise Mistake("PLC137", f"`{symbol}` compares {kind_of(a)} with {kind_of(b)}")
+            cure = "compare two numbers, or two truth values"
+            raise Mistake("PLC137", f"`{symbol}` compares {kind_of(a)} with {kind_of(b)}", cure)
         return function(a, b)
 
     return apply
@@ -205,7 +213,7 @@ def _ceildiv(a: Number, b: Number) -> Number:
 
 def _to_int(a: Number) -> Number:
     if type(a) is float and not math.isfinite(a):
-        raise Mistake("PLC136", f"`int` of {a}, which no integer is")
+        raise Mistake("PLC136", f"`int` of {a}, which no integer is", "give it a finite number")
     return checked(int(a))
 
 

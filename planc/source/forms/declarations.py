@@ -117,7 +117,8 @@ def parse_scalar(text: str, limits: Limits) -> ScalarForm:
     slot = _SLOT.match(text, at)
     at = slot.end() if slot else at
     if text[at : at + 1] != "=":
-        raise Fault("PLC130", "a scalar is written `TYPE [slot] = VALUE`", 0, len(text))
+        cure = "write it as `f32 = 0.5` or `f32 slot = 0.5 in [0, 1]`"
+        raise Fault("PLC130", "this is not a scalar with a value", 0, len(text), cure)
     at += 1
     bounds = _RANGE.search(text, at)
     low = high = None
@@ -148,7 +149,8 @@ def parse_global(text: str, limits: Limits) -> BufferForm:
     dtype, shape, at = _array(text, limits)
     rest = _OF.match(text, at)
     if rest is None:
-        raise Fault("PLC130", "a global is written `TYPE[SHAPE] of KERNEL [= DATA]`", 0, len(text))
+        cure = f"write it as `{dtype}[n] of KERNEL = DATA`, with a kernel of the variable's module"
+        raise Fault("PLC130", "this is not a global of a kernel", 0, len(text), cure)
     kernel = Word(rest.group("kernel"), *rest.span("kernel"))
     data = _data(text, rest.end(), rest.group("equals") is not None, limits)
     return BufferForm(dtype, shape, "", data, kernel)
@@ -183,7 +185,8 @@ def parse_kind(text: str, limits: Limits) -> KindForm:
     at = match.end()
     if match.group("equals") is None:
         if text[at:].strip():
-            raise Fault("PLC130", "a parameter is written `KIND [= DEFAULT]`", at, len(text))
+            cure = f"write `{kind}`, or `{kind} = VALUE` with a default"
+            raise Fault("PLC130", "this is more than the kind of a parameter", at, len(text), cure)
         return KindForm(kind, None)
     return KindForm(kind, compile_text(text[at:], at, limits))
 
@@ -191,7 +194,8 @@ def parse_kind(text: str, limits: Limits) -> KindForm:
 def _dtype(text: str) -> tuple[str, int]:
     match = _HEAD.match(text)
     if match is None:
-        raise Fault("PLC130", "this does not begin with an element type", 0, max(len(text), 1))
+        cure = "begin with one of " + ", ".join(DTYPE_NAMES)
+        raise Fault("PLC130", "this does not begin with an element type", 0, max(len(text), 1), cure)
     return check_dtype(match.group("dtype"), *match.span("dtype")), match.end()
 
 
@@ -206,7 +210,7 @@ def _array(text: str, limits: Limits) -> tuple[str, tuple[Expression, ...], int]
         if depth == 0:
             inside = text[at + 1 : end]
             return dtype, parse_extents(inside, limits, at + 1) if inside.strip() else (), end + 1
-    raise Fault("PLC130", "the bracket of the shape is not closed", at, at + 1)
+    raise Fault("PLC130", "the bracket of the shape is not closed", at, at + 1, "close it with `]`")
 
 
 def _data(text: str, at: int, equals: bool, limits: Limits) -> DataForm | None:
@@ -214,7 +218,8 @@ def _data(text: str, at: int, equals: bool, limits: Limits) -> DataForm | None:
         return parse_data(text[at:], limits, at)
     if text[at:].strip():
         start = at + len(text[at:]) - len(text[at:].lstrip())
-        raise Fault("PLC130", f"`{text[at:].strip()[:40]}` is one word too many", start, len(text.rstrip()))
+        message = f"`{text[at:].strip()[:40]}` is one word too many"
+        raise Fault("PLC130", message, start, len(text.rstrip()), "take it out, or write `= ` before data")
     return None
 
 
@@ -228,5 +233,6 @@ def _pair(text: str, base: int, limits: Limits) -> tuple[Expression, Expression]
     node, lead = parse(text, base, limits)
     syntax = Syntax(text, lead, base, limits)
     if not isinstance(node, ast.List) or len(node.elts) != 2:
-        raise Fault("PLC130", "a range is written `[LOW, HIGH]`", *syntax.place(node))
+        cure = "write the least and the greatest value, `in [0, 1]`"
+        raise Fault("PLC130", "this is not a range", *syntax.place(node), cure)
     return syntax.expression(node.elts[0]), syntax.expression(node.elts[1])

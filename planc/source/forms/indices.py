@@ -53,7 +53,8 @@ class Syntax:
         """Read what stands in the brackets of a subscript. Raises Fault PLC143 where nothing does."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         if not parts:
-            raise Fault("PLC143", "an index is missing", *self.place(node))
+            cure = "write an index or a slice, `[0]` or `[:]`"
+            raise Fault("PLC143", "an index is missing", *self.place(node), cure)
         return tuple(self._index(part) for part in parts)
 
     def _index(self, node: ast.expr) -> IndexForm:

@@ -125,7 +125,8 @@ def parse_call(text: str, limits: Limits) -> CallForm:
     given = [ArgumentForm(None, _value(syntax, argument), *syntax.place(argument)) for argument in node.args]
     for pair in node.keywords:
         if pair.arg is None:
-            raise Fault("PLC132", "`**` before a name is not part of the language", *syntax.place(pair))
+            message = "`**` before a name is not part of the language"
+            raise Fault("PLC132", message, *syntax.place(pair), "write each argument as `parameter=value`")
         given.append(ArgumentForm(pair.arg, _value(syntax, pair.value), *syntax.place(pair)))
     return CallForm(node.func.id, tuple(given), *syntax.place(node.func))
 
@@ -134,7 +135,7 @@ def parse_fill(text: str, limits: Limits) -> FillForm:
     """Read ``view = value`` or ``view = pattern as u16``."""
     at = _equals(text)
     if at is None:
-        raise Fault("PLC141", "a fill is written `view = value`", 0, len(text))
+        raise Fault("PLC141", "this is not a fill", 0, len(text), "write it as `view = value`")
     item = None
     value = text[at + 1 :]
     raw = _RAW.search(value)
@@ -154,7 +155,7 @@ def parse_copy(text: str, limits: Limits) -> CopyForm:
     """Read ``target <- source``."""
     target, arrow, source = text.partition("<-")
     if not arrow or "<-" in source:
-        raise Fault("PLC141", "a copy is written `target <- source`", 0, len(text))
+        raise Fault("PLC141", "this is not a copy", 0, len(text), "write it as `target <- source`")
     return CopyForm(parse_view(target, limits), parse_view(source, limits, len(target) + 2))
 
 
@@ -162,13 +163,16 @@ def parse_loop(text: str, limits: Limits) -> LoopForm:
     """Read ``variable in range(...)``."""
     head = _FOR.match(text)
     if head is None:
-        raise Fault("PLC141", "a loop is written `t in range(n)`", 0, len(text))
+        raise Fault("PLC141", "this is not a loop", 0, len(text), "write it as `t in range(n)`")
     node, lead = parse(text[head.end() :], head.end(), limits)
     syntax = Syntax(text[head.end() :], lead, head.end(), limits)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "range":
-        raise Fault("PLC144", "a loop runs over `range(...)`", *syntax.place(node))
+        cure = "write `range(n)`, `range(start, stop)` or `range(start, stop, step)`"
+        raise Fault("PLC144", "a loop runs over `range(...)`", *syntax.place(node), cure)
     if node.keywords or not 1 <= len(node.args) <= 3:
-        raise Fault("PLC144", "`range` takes one to three arguments, without names", *syntax.place(node))
+        cure = "write `range(n)`, `range(start, stop)` or `range(start, stop, step)`"
+        message = "`range` takes one to three arguments, without names"
+        raise Fault("PLC144", message, *syntax.place(node), cure)
     parts = [syntax.expression(argument) for argument in node.args]
     place = head.span("name")
     _check_word(head.group("name"), head.group("name") in RESERVED, *place)

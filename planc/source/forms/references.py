@@ -47,7 +47,8 @@ def parse_references(text: str, limits: Limits) -> tuple[ReferenceForm, ...]:
     syntax = Syntax(text, lead, 0, limits)
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     if not nodes:
-        raise Fault("PLC142", "a reference to a node is missing", *syntax.place(node))
+        cure = "write the id of a node, or take `after` out"
+        raise Fault("PLC142", "a reference to a node is missing", *syntax.place(node), cure)
     return tuple(ReferenceForm(_parts(syntax, n), *syntax.place(n), syntax.cut(n)) for n in nodes)
 
 

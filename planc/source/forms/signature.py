@@ -42,7 +42,8 @@ class EntryForm:
 def parse_entry(text: str, limits: Limits) -> EntryForm:
     """Read an entry. Raises Fault PLC139, PLC140 (unknown element type) or PLC133 (too long)."""
     if len(text) > limits.expression_length:
-        raise Fault("PLC133", f"the text has more than {limits.expression_length} characters", 0, 1)
+        message = f"the text has more than {limits.expression_length} characters"
+        raise Fault("PLC133", message, 0, 1, "write the entry in its long form, a mapping")
     body = text.rstrip()
     start = len(text) - len(text.lstrip())
     open_ = _parameters_at(body)
@@ -110,7 +111,7 @@ def _parameters(text: str, base: int, limits: Limits) -> tuple[ParameterForm, ..
         parameter = parse_parameter(piece, limits, at)
         if any(other.name == parameter.name for other in found):
             message = f"the parameter `{parameter.name}` stands twice"
-            raise Fault("PLC139", message, parameter.start, parameter.end)
+            raise Fault("PLC139", message, parameter.start, parameter.end, "rename one, or take it out")
         found.append(parameter)
         at += len(piece) + 1
     return tuple(found)

@@ -25,7 +25,8 @@ class Checks:
 
     def refuse(self, what: str, value: object, span: Span) -> Refused:
         """Report that ``value`` is not what belongs there (PLC172); return what to raise."""
-        self.report.add("PLC172", f"{what} is wanted, not `{type(value).__name__}`", span)
+        message = f"{what} is wanted, not `{type(value).__name__}`"
+        self.report.add("PLC172", message, span, help=f"pass {what}")
         return Refused()
 
     def whole(self, value: object, what: str, span: Span) -> int:
@@ -96,7 +97,7 @@ class Checks:
             try:
                 inner = compose(found, self._indices(indices, span), shapes[value.name])
             except Mistake as mistake:
-                self.report.add(mistake.code, mistake.message, span)
+                self.report.add(mistake.code, mistake.message, span, help=mistake.help)
                 raise Refused from None
             found = self._indexed(value.name, inner, span)
         return found
@@ -104,7 +105,8 @@ class Checks:
     def same(self, other: object, graph: object, span: Span) -> None:
         """Refuse what belongs to another graph (PLC172)."""
         if other is not graph:
-            self.report.add("PLC172", "this belongs to another graph", span)
+            cure = "use what this graph's own methods return"
+            self.report.add("PLC172", "this belongs to another graph", span, help=cure)
             raise Refused
 
     def _indexed(self, name: str, indices: tuple[Index, ...], span: Span) -> ViewRef:

@@ -149,7 +149,9 @@ class PythonDeclarations:
         found = {}
         for name, text in value.items():
             if not isinstance(name, str) or not NAME.fullmatch(name):
-                self.report.add("PLC129", f"`{str(name)[:40]}` is not the name of a macro", span)
+                cure = "use letters, digits and `_`, not a digit first"
+                message = f"`{str(name)[:40]}` is not the name of a macro"
+                self.report.add("PLC129", message, span, help=cure)
                 raise Refused
             number = isinstance(text, bool | int | float)
             found[name] = c_text(text) if number else self.checks.text(text, "a text or a number", span)
@@ -180,7 +182,8 @@ class PythonDeclarations:
             form = None
         if not isinstance(form, FileForm):
             message = f"`{text[:40]}` is not a `.npy`, `.npz` or `.safetensors` file"
-            self.report.add("PLC130", message, span)
+            cure = "name such a file, or pass an array as a list"
+            self.report.add("PLC130", message, span, help=cure)
             raise Refused
         path = self.project.file(PinnedText(form.file, span), self.folder, self.report)
         if path is None:

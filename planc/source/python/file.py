@@ -52,7 +52,8 @@ def _assigns_graph(source: SourceText, report: Report) -> bool:
             return True
     except SyntaxError as error:
         place = Span(source.label, error.lineno or 1, max(error.offset or 1, 1))
-        report.add("PLC171", f"this is not Python: {error.msg}", place)
+        cure = "mend this line; `python -m py_compile` says the same of it"
+        report.add("PLC171", f"this is not Python: {error.msg}", place, help=cure)
         return False
     except (KeyError, ValueError, RecursionError, MemoryError):
         pass
@@ -90,4 +91,5 @@ def _report_failure(error: BaseException, file: str, label: str, report: Report)
     text = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
     message = f"the file ends with an exception, `{what[:200]}`"
-    report.add("PLC171", message, Span(label, lines[-1] if lines else 1))
+    cure = "mend the file so that it runs to its end"
+    report.add("PLC171", message, Span(label, lines[-1] if lines else 1), help=cure)

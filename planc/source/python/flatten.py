@@ -91,7 +91,8 @@ class Flattening:
 
     def _name(self, name: object, span: Span, *, value: bool) -> bool:
         if not isinstance(name, str):
-            self.report.add("PLC172", f"a text for a name is wanted, not `{type(name).__name__}`", span)
+            message = f"a text for a name is wanted, not `{type(name).__name__}`"
+            self.report.add("PLC172", message, span, help="write the name in quotes")
             return False
         return check_name(PinnedText(name, span), self.report, value=value)
 
@@ -104,7 +105,8 @@ class Flattening:
                 related = [Related("it is declared here first", first[name])]
                 message = f"`{name}` is declared twice under `{section}`"
                 facts: dict[str, Fact] = {"name": name, "section": section}
-                self.report.add("PLC201", message, span, related=related, facts=facts)
+                cure = "remove or rename one of them"
+                self.report.add("PLC201", message, span, help=cure, related=related, facts=facts)
             first.setdefault(name, span)
 
     def _all(self, records: Iterable[R], make: Callable[[R], D], *, value: bool = True) -> tuple[D, ...]:
@@ -128,7 +130,8 @@ class Flattening:
             if not self._name(name, span, value=True):
                 continue
             if name in found:
-                self.report.add("PLC201", f"`{name}` is declared twice under `symbols`", span)
+                message = f"`{name}` is declared twice under `symbols`"
+                self.report.add("PLC201", message, span, help="remove or rename one of them")
                 continue
             try:
                 number = self.checks.number(value, "a number for a symbol", span)
@@ -150,7 +153,8 @@ class Flattening:
             given = float(given)
         if type(given) is not type(value):
             message = f"`{name}` is {kind_of(value)} and cannot be set to {given}, {kind_of(given)}"
-            self.report.add("PLC204", message, span, facts={"name": name})
+            cure = f"set {kind_of(value)}, or declare `{name}` as {kind_of(given)}"
+            self.report.add("PLC204", message, span, help=cure, facts={"name": name})
             return value
         if given != self.graph.settings.get(name, value):
             message = f"`{name}` was {value} when the graph was built, and cannot be set to {given} now"
@@ -170,6 +174,7 @@ class Flattening:
             names = [item.name if isinstance(item, View) else str(item) for item in group]
             if len(names) < 2:
                 message = "a group of `may_alias` has two names or more"
-                self.report.add("PLC128", message, self.graph.span)
+                cure = "add the buffer that it may overlap, or take the group out"
+                self.report.add("PLC128", message, self.graph.span, help=cure)
             for first, second in combinations(names, 2):
                 yield first, second, self.graph.span

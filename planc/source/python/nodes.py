@@ -21,7 +21,7 @@ from planc.source.flat import (
     Site,
     ViewRef,
 )
-from planc.source.operations import FlatOp
+from planc.source.operations import FlatOp, pattern_cure
 from planc.source.python.checks import Checks
 from planc.source.python.handles import Call, NodeHandle, ScalarHandle, View
 from planc.source.python.records import NodeRecord
@@ -88,7 +88,8 @@ class PythonNodes:
         if name in first:
             related = [Related("the first stands here", first[name])]
             message = f"two nodes are named `{name}`"
-            self.report.add("PLC206", message, span, related=related, facts={"name": name})
+            cure = "give one of them another `id`"
+            self.report.add("PLC206", message, span, help=cure, related=related, facts={"name": name})
         first.setdefault(name, span)
 
     # -- edges ----------------------------------------------------------------------------------
@@ -152,7 +153,8 @@ class PythonNodes:
             raise self.checks.refuse("an integer for a pattern", value, span)
         if not 0 <= value < 1 << (8 * item):
             message = f"the pattern {value} does not fit in {8 * item} bits"
-            self.report.add("PLC146", message, span, facts={"item": item})
+            cure = pattern_cure(value, item)
+            self.report.add("PLC146", message, span, help=cure, facts={"item": item})
             raise Refused
         return FillOp(target, Literal(value, span), item)
 

@@ -27,6 +27,12 @@ class Unreadable(Exception):
     """The text stops making sense here; what is wrong is reported already."""
 
 
+GIVE_UP_CURES: Mapping[str, str] = {
+    "PLC113": "write repeated nodes as a loop, and large data as a file that `data` names",
+    "PLC114": "take lists and mappings out of each other; a text such as `shape: n, m` needs none",
+}
+
+
 class _Frame:
     """An open container: the key that waits for its value, what is wrong with it, and the last end seen.
 
@@ -275,7 +281,8 @@ class Composer:
             report_hidden(self.report, found.group(), scalar.part(found.start(), found.end()))
 
     def _give_up(self, code: str, message: str, event: Any, limit: int) -> None:
-        self.report.add(code, message, self._span(event), facts={"limit": limit})
+        cure = GIVE_UP_CURES[code]
+        self.report.add(code, message, self._span(event), help=cure, facts={"limit": limit})
         raise Unreadable
 
     def _span(self, event: Any) -> Span:

@@ -14,7 +14,13 @@ from typing import NoReturn
 from planc.source.limits import Limits
 from planc.source.report import Report
 from planc.source.syntax import tree
-from planc.source.syntax.composer import Unreadable, report_duplicate, report_hidden, report_too_large
+from planc.source.syntax.composer import (
+    GIVE_UP_CURES,
+    Unreadable,
+    report_duplicate,
+    report_hidden,
+    report_too_large,
+)
 from planc.source.syntax.scalars import TooLarge, floating, integer
 from planc.source.syntax.text import FORBIDDEN, SourceText
 from planc.source.syntax.tree import Scalar, Tree
@@ -23,6 +29,8 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![\w.+-])")
 _WORD = re.compile(r"[\w.+-]+")
+_KEY_CURE = "write the key in double quotes; JSON has no remarks"
+_VALUE_CURE = "write a text in double quotes, a number, `true`, `false`, a list or a mapping"
 _WORDS: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -64,7 +72,7 @@ class _Reader:
         value, at = self._value(at)
         at = self._space(at)
         if at < len(self.text):
-            self._refuse(at, "something follows the value")
+            self._refuse(at, "something follows the value", "take it out, or move it into the value")
         return value
 
     # -- values ---------------------------------------------------------------------------------
@@ -75,7 +83,9 @@ class _Reader:
             limit = self.limits.values
             line, column = self._place(at)
             message = f"more than {limit} values in one file"
-            self.report.add("PLC113", message, self.source.span(line, column), facts={"limit": limit})
+            place = self.source.span(line, column)
+            cure = GIVE_UP_CURES["PLC113"]
+            self.report.add("PLC113", message, place, help=cure, facts={"limit": limit})
             raise Unreadable
         first = self.text[at : at + 1]
         if first == '"':
@@ -92,7 +102,8 @@ class _Reader:
             line, column = self._place(at)
             message = f"nested more than {self.limits.depth} levels deep"
             facts = {"limit": self.limits.depth}
-            self.report.add("PLC114", message, self.source.span(line, column), facts=facts)
+            place = self.source.span(line, column)
+            self.report.add("PLC114", message, place, help=GIVE_UP_CURES["PLC114"], facts=facts)
             raise Unreadable
         value, end = read(at)
         value.end_line, value.end_column = self._place(end)
@@ -106,7 +117,7 @@ class _Reader:
             return found, at + 1
         while True:
             if self.text[at : at + 1] != '"':
-                self._refuse(at, "a key in double quotes belongs here")
+                self._refuse(at, "a key in double quotes belongs here", _KEY_CURE)
             key, at = self._string(at)
             at = self._expect(at, ":", "a colon belongs here, between key and value")
             value, at = self._value(at)
@@ -120,7 +131,7 @@ class _Reader:
                 return found, at + 1
             at = self._expect(at, ",", "a comma or `}` belongs here")
             if self.text[at : at + 1] == "}":
-                self._refuse(at, "JSON allows no comma before `}`")
+                self._refuse(at, "JSON allows no comma before `}`", "take the comma out")
 
     def _sequence(self, at: int) -> tuple[Tree, int]:
         found = tree.Sequence(self.source, *self._place(at), True)
@@ -135,12 +146,13 @@ class _Reader:
                 return found, at + 1
             at = self._expect(at, ",", "a comma or `]` belongs here")
             if self.text[at : at + 1] == "]":
-                self._refuse(at, "JSON allows no comma before `]`")
+                self._refuse(at, "JSON allows no comma before `]`", "take the comma out")
 
     def _string(self, at: int) -> tuple[Scalar, int]:
         match = _STRING.match(self.text, at)
         if match is None:
-            self._refuse(at, "this text does not end on its line, or holds an escape that JSON lacks")
+            message = "this text does not end on its line, or holds an escape that JSON lacks"
+            self._refuse(at, message, 'close it with `"`, and write a backslash as two')
         raw = match.group()
         text = json.loads(raw) if "\\" in raw else raw[1:-1]
         scalar = self._scalar(at, match.end(), text, text, '"')
@@ -163,7 +175,7 @@ class _Reader:
         word = _WORD.match(self.text, at)
         if word is None or word.group() not in _WORDS:
             what = f"`{word.group()[:40]}` is" if word else "this is"
-            self._refuse(at, f"{what} no JSON value")
+            self._refuse(at, f"{what} no JSON value", _VALUE_CURE)
         return self._scalar(at, word.end(), word.group(), _WORDS[word.group()], ""), word.end()
 
     # -- places ---------------------------------------------------------------------------------
@@ -182,10 +194,10 @@ class _Reader:
     def _expect(self, at: int, character: str, otherwise: str) -> int:
         at = self._space(at)
         if self.text[at : at + 1] != character:
-            self._refuse(at, otherwise)
+            self._refuse(at, otherwise, f"write `{character}`, or close what is open")
         return self._space(at + 1)
 
-    def _refuse(self, at: int, message: str) -> NoReturn:
+    def _refuse(self, at: int, message: str, cure: str) -> NoReturn:
         span = self.source.span(*self._place(min(at, len(self.text))))
-        self.report.add("PLC116", f"the file is not JSON here: {message}", span)
+        self.report.add("PLC116", f"the file is not JSON here: {message}", span, help=cure)
         raise Unreadable

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planc.diagnostics import Span
 from planc.source.limits import Limits
-from planc.source.report import Report
+from planc.source.report import Report, advice
 
 # Controls, what YAML takes for further line breaks, byte order marks, what reorders text on a screen, and a
 # carriage return that ends no line.
@@ -57,17 +57,29 @@ def read_source(path: Path, limits: Limits, report: Report, where: Span | None =
     place = where or Span(label)
     try:
         if not path.is_file():
-            what = "is not a file" if path.exists() else "does not exist"
-            report.add("PLC101", f"`{label}` {what}", place, facts={"file": label})
+            what, cure = _not_a_file(path)
+            report.add("PLC101", f"`{label}` {what}", place, help=cure, facts={"file": label})
             return None
         with path.open("rb") as stream:
             data = stream.read(limits.file_bytes + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a path"
-        report.add("PLC101", f"`{label}` cannot be read: {why.lower()}", place, facts={"file": label})
+        cure = "name a file that you may read"
+        message = f"`{label}` cannot be read: {why.lower()}"
+        report.add("PLC101", message, place, help=cure, facts={"file": label})
         return None
     text = decode(data, label, limits, report)
     return None if text is None else SourceText.of(label, path.parent.absolute(), text)
+
+
+def _not_a_file(path: Path) -> tuple[str, str]:
+    """Return what is wrong with a path at which no file is, and the cure."""
+    if path.is_dir():
+        return "is a folder", "name a file in it"
+    if path.exists():
+        return "is not a file", "name a regular file"
+    names = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+    return "does not exist", advice(path.name, names[:1000], "name a file that is there")
 
 
 def decode(data: bytes, label: str, limits: Limits, report: Report) -> str | None:

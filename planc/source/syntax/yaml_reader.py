@@ -17,7 +17,7 @@ from yaml.scanner import Scanner
 
 from planc.source.limits import Limits
 from planc.source.report import Report
-from planc.source.syntax.composer import Composer, Unreadable
+from planc.source.syntax.composer import GIVE_UP_CURES, Composer, Unreadable
 from planc.source.syntax.text import SourceText
 from planc.source.syntax.tree import Tree
 
@@ -81,7 +81,7 @@ def _syntax_error(error: yaml.YAMLError, composer: Composer) -> None:
     source, report = composer.source, composer.report
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
-        report.add("PLC107", "the file is not YAML", source.span(1, 1))
+        report.add("PLC107", "the file is not YAML", source.span(1, 1), help=_cure(str(error)))
         return
     problem = getattr(error, "problem", None) or "it cannot be read"
     place = source.span(mark.line + 1, mark.column + 1)
@@ -91,7 +91,7 @@ def _syntax_error(error: yaml.YAMLError, composer: Composer) -> None:
         place = source.span(mark.line + 1, tab + 1)
         report.add("PLC108", "a tab indents this line", place, help="indent with spaces")
     elif "nesting depth" in problem:  # libyaml has a cap of its own, on tokens read ahead
-        report.add("PLC114", "nested too deeply", place)
+        report.add("PLC114", "nested too deeply", place, help=GIVE_UP_CURES["PLC114"])
     elif line[mark.column : mark.column + 1] in ("[", "{") and composer.ends_at(mark):
         composer.split()
     else:
