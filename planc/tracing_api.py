@@ -72,7 +72,7 @@ def trace(
     ready = _prepare(source, settings, allow_outside, cache, progress)
     if isinstance(ready, CheckReport):
         return ready
-    return _guarded(ready, lambda: _traced(ready, feed or Feed()))
+    return _guarded(ready, lambda: _traced(ready, feed or Feed(), progress))
 
 
 def shuffle(
@@ -162,10 +162,24 @@ def _report(ready: _Ready, found: Sequence[Diagnostic], sentence: str) -> CheckR
     return CheckReport(every, None if errors else ready.plan.programs[0], verdict)
 
 
-def _traced(ready: _Ready, feed_with: Feed) -> CheckReport:
+class _Reporter(Recorder):
+    """A recorder that says how far the replay is."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        super().__init__()
+        self._total = total
+        self._progress = progress
+
+    def enter(self, node: int) -> None:
+        if self._progress is not None:
+            self._progress("tracing", len(self.nodes), self._total)
+        super().enter(node)
+
+
+def _traced(ready: _Ready, feed_with: Feed, progress: Progress | None) -> CheckReport:
     session = ready.session(feed_with)
     start = session.save()
-    recorder = Recorder()
+    recorder = _Reporter(len(session.program.nodes), progress)
     failed: tuple[Diagnostic, ...] = ()
     try:
         session.replay(feed_with.arguments or {}, watch=recorder)

@@ -74,7 +74,7 @@ class ByteSet:
             len(other.starts) == 1 and other.first <= self.first and self.last <= other.last
         ):
             return EMPTY
-        return _combine(self, other, _without)
+        return EMPTY if self == other else _combine(self, other, _without)
 
     def meets(self, other: ByteSet) -> bool:
         """Return whether both have some byte."""
