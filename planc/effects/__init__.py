@@ -12,6 +12,9 @@ from planc.effects.declared import (
     Access,
 )
 from planc.effects.launch import BytesFact, IntegerFact, LaunchFacts, PointerFact, integer
+from planc.effects.lint import KernelLint, LintAccess, LintEffect
+from planc.effects.lint import as_json as lint_as_json
+from planc.effects.lint import lint as lint_module
 from planc.effects.result import AccessRange, Effect, Finding, KernelEffects, Witness
 
 __all__ = [
@@ -30,9 +33,14 @@ __all__ = [
     "Finding",
     "IntegerFact",
     "KernelEffects",
+    "KernelLint",
     "LaunchFacts",
+    "LintAccess",
+    "LintEffect",
     "PointerFact",
     "Witness",
     "analyse",
     "integer",
+    "lint_as_json",
+    "lint_module",
 ]

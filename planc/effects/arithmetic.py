@@ -14,6 +14,8 @@ from planc.effects.bounds import Facts, interval
 from planc.effects.forms import Form, add, centred, constant, scale, shift, subtract, symbol_form, wrap
 from planc.effects.symbols import Definition, Origin, Symbols
 
+_LONGEST_TEXT = 120
+
 
 def type_range(width: int, signed: bool) -> tuple[int, int]:
     """Return the least and greatest number of a type."""
@@ -42,7 +44,9 @@ class Arithmetic:
         if found is not None:
             return found
         low, high = type_range(width, signed)
-        return self.opaque(("number", form, width, signed), low, high, form)
+        text = self.symbols.text(form)
+        label = f"{'s' if signed else 'u'}{width}({text})" if len(text) <= _LONGEST_TEXT else "?"
+        return self.opaque(("number", form, width, signed), low, high, form, label=label)
 
     def opaque(
         self,
@@ -75,7 +79,13 @@ class Arithmetic:
         if low < least or high > most:
             low, high = least, most
         key = ("mul", *sorted((one, other), key=lambda f: (f.terms, f.const)), width)
-        return self.opaque(key, low, high, one, other, label="product")
+        return self.opaque(key, low, high, one, other, label=self._text(one, "*", other))
+
+    def _text(self, first: Form, sign: str, second: Form) -> str:
+        """Return the text of an operation, short enough for a message."""
+        parts = [self.symbols.text(form) for form in (first, second)]
+        text = sign.join(part if part.isidentifier() else f"({part})" for part in parts)
+        return text if len(text) <= _LONGEST_TEXT else "…"
 
     def wide_product(self, first: Form, second: Form, width: int) -> Form:
         """Return ``mul.wide`` of two numbers of ``width`` bits."""
@@ -86,7 +96,7 @@ class Arithmetic:
         low, high = _corners(self.symbols.interval(first), self.symbols.interval(second))
         low, high = (low, high) if high - low < 1 << (2 * width) else type_range(2 * width, True)
         key = ("wide", first, second, width)
-        return self.opaque(key, low, high, first, second, label="product")
+        return self.opaque(key, low, high, first, second, label=self._text(first, "*", second))
 
     def quotient(self, form: Form, divisor: int) -> Form:
         """Return ``floor(form / divisor)`` of a number, ``divisor`` > 0."""
@@ -151,7 +161,8 @@ class Arithmetic:
             least, most = 0, self.symbols.interval(one)[1]
             if self.symbols.interval(one)[0] < 0 or self.symbols.interval(other)[0] <= 0:
                 return self.opaque(("div", one, other, width, facts.items), 0, max(high, 0), one, other)
-        return self.opaque(("div", one, other, width, signed), least, most, one, other)
+        label = self._text(one, "/", other)
+        return self.opaque(("div", one, other, width, signed), least, most, one, other, label=label)
 
     def remainder(self, first: Form, second: Form, width: int, signed: bool, facts: Facts) -> Form:
         """Return ``rem``: what :meth:`divide` leaves, with the sign of the dividend."""
@@ -166,7 +177,9 @@ class Arithmetic:
             return self.opaque(key, *type_range(width, signed), one, other)
         if self.symbols.interval(one)[0] >= 0:
             form = self.opaque(key, 0, most - 1, one, other)
-            return self.opaque(key, 0, most - 1, one, other, facts=(shift(subtract(other, form), -1),))
+            facts_ = (shift(subtract(other, form), -1),)
+            label = self._text(one, "%", other)
+            return self.opaque(key, 0, most - 1, one, other, facts=facts_, label=label)
         return self.opaque(key, 1 - most, most - 1, one, other)
 
     def extreme(self, first: Form, second: Form, width: int, signed: bool, facts: Facts, least: bool) -> Form:
@@ -183,9 +196,10 @@ class Arithmetic:
         pick = min if least else max
         bounds = pick(ends[0], more[0]), pick(ends[1], more[1])
         key = ("min" if least else "max", one, other)
-        form = self.opaque(key, *bounds, one, other, label=str(key[0]))
+        label = f"{key[0]}({self.symbols.text(one)}, {self.symbols.text(other)})"
+        form = self.opaque(key, *bounds, one, other)
         limits = tuple(scale(subtract(each, form), sign) for each in (one, other))
-        return self.opaque(key, *bounds, one, other, facts=limits, label=str(key[0]))
+        return self.opaque(key, *bounds, one, other, facts=limits, label=label)
 
     def shift_left(self, form: Form, count: Form, width: int, facts: Facts) -> Form:
         """Return ``shl``; a count of ``width`` or more gives 0."""

@@ -19,13 +19,23 @@ HIGHEST_ADDRESS = 1 << 57
 """Addresses of devices and hosts have 57 bits at most, so that a pointer plus an offset does not wrap."""
 
 
+MOST_THREADS = 1024
+"""Threads of a block along one axis, at most."""
+MOST_BLOCKS = (1 << 31) - 1
+"""Blocks of a grid along one axis, at most."""
+
+
 class TooLargeError(Exception):
     """The analysis of a kernel takes too many steps."""
 
 
 @dataclass(slots=True)
 class Engine:
-    """The mutable part of one analysis; ``recording`` is off while loops are being solved."""
+    """The mutable part of one analysis; ``recording`` is off while loops are being solved.
+
+    ``thread`` makes its (thread, block) the only one; ``is_symbolic`` leaves the sizes of grid and block
+    open.
+    """
 
     module: Module
     launch: LaunchFacts
@@ -35,6 +45,7 @@ class Engine:
     external: list[tuple[Instruction, str]] = field(default_factory=list)
     unknown: list[tuple[Instruction, str]] = field(default_factory=list)
     thread: tuple[Dimensions, Dimensions] | None = None
+    is_symbolic: bool = False
     recording: bool = True
     serial: int = 0
     steps: int = 0
@@ -57,6 +68,8 @@ class Engine:
 
     def index(self, name: str, count: int) -> Form:
         """Return a thread or block index below ``count``."""
+        if self.is_symbolic:
+            count = MOST_THREADS if name.startswith("tid") else MOST_BLOCKS
         if count == 1:
             return constant(0)
         if self.thread is not None:
@@ -64,6 +77,14 @@ class Engine:
             return constant(self.thread[0 if base == "tid" else 1]["xyz".index(axis)])
         definition = Definition(Origin.INDEX, name, 0, count - 1)
         return symbol_form(self.symbols.make(("index", name), definition))
+
+    def count(self, name: str, value: int) -> Form:
+        """Return the number of threads or blocks along an axis."""
+        if not self.is_symbolic:
+            return constant(value)
+        most = MOST_THREADS if name.startswith("ntid") else MOST_BLOCKS
+        definition = Definition(Origin.SLOT, name, 1, most)
+        return symbol_form(self.symbols.make(("count", name), definition))
 
     def pointer(self, space: str, name: str | int, label: str) -> Form:
         """Return the address of a variable or in a pointer argument; ``space`` tells which."""

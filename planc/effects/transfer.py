@@ -102,7 +102,7 @@ class Transfer:
             if base in ("tid", "ctaid"):
                 return self.engine.index(name[1:], block if base == "tid" else grid)
             if base in ("ntid", "nctaid"):
-                return constant(block if base == "ntid" else grid)
+                return self.engine.count(name[1:], block if base == "ntid" else grid)
         low, high = _RANGES.get(name[1:], (-(1 << 31), (1 << 32) - 1))
         if high == -1:
             low, high = type_range(64 if "64" in name or name == "%globaltimer" else 32, True)
