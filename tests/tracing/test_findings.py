@@ -48,9 +48,9 @@ nodes:
   - {id: b, run: "bump(x[4:12], 8)"}
 """
 PUT = """\
-buffers: {x: "f32[16] output"}
+buffers: {x: "f32[16] inout"}
 kernels:
-  put: {source: k.cu, entry: "put(out f32* x, i32 n)", block: 16, grid: 1}
+  put: {source: k.cu, entry: "put(inout f32* x, i32 n)", block: 16, grid: 1}
 nodes:
   - {id: p, run: "put(x, 16)"}
 """
@@ -116,7 +116,8 @@ def test_old_bytes_of_what_is_out(plans) -> None:
 
 
 def test_reading_back_what_the_node_wrote_is_out(plans) -> None:
-    assert errors(trace(plans["put"])) == []
+    assert errors(trace(declare(plans["put"], "p", "x", "out"))) == []
+    assert codes(trace(plans["put"])) == []
     found = one(trace(declare(plans["put"], "p", "x", "in")))
     assert found.code == "PLC511" and found.facts["deeds"] == ["write"]
     assert found.help == "declare `x` `inout`, or mend the kernel"

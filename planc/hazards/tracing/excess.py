@@ -59,6 +59,6 @@ def _excess(claims: Claims, node: int, effect: int, done: AreaTrace) -> Iterator
     if untouched and Provenance(int(row["range_provenance"])) in _OPEN:
         yield Excess("wide-range", node, done.area, effect, untouched)
     both = row["kind"] == EffectKind.READ_WRITE
-    one_sided = not changed or not done.old
+    one_sided = not changed or not (done.read | done.reduced)
     if both and one_sided and untouched != may and Provenance(int(row["kind_provenance"])) in _OPEN:
         yield Excess("wide-kind", node, done.area, effect, changed if changed else done.read or EMPTY)
