@@ -15,6 +15,7 @@ from planc.effects.launch import BytesFact, IntegerFact, LaunchFacts, PointerFac
 from planc.effects.lint import KernelLint, LintAccess, LintEffect
 from planc.effects.lint import as_json as lint_as_json
 from planc.effects.lint import lint as lint_module
+from planc.effects.relations import Agreement, Verdict, commute, judge_declaration, touch_own_bytes
 from planc.effects.result import AccessRange, Effect, Finding, KernelEffects, Witness
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "WRITES",
     "Access",
     "AccessRange",
+    "Agreement",
     "Analyser",
     "BytesFact",
     "Effect",
@@ -38,9 +40,13 @@ __all__ = [
     "LintAccess",
     "LintEffect",
     "PointerFact",
+    "Verdict",
     "Witness",
     "analyse",
+    "commute",
     "integer",
+    "judge_declaration",
     "lint_as_json",
     "lint_module",
+    "touch_own_bytes",
 ]

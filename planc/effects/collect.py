@@ -11,7 +11,7 @@ from planc.effects.engine import Engine
 from planc.effects.findings import Met
 from planc.effects.forms import Form, subtract, symbol_form
 from planc.effects.launch import PointerFact
-from planc.effects.ranges import may_box, must_box
+from planc.effects.ranges import is_injective, may_box, must_box
 from planc.effects.result import AccessRange, Effect, KernelEffects
 from planc.effects.symbols import Origin
 from planc.plan.boxes import Box, canonical
@@ -136,7 +136,22 @@ def _range(engine: Engine, target: Target, rest: Form, access: RawAccess) -> Acc
         touch.operator,
         touch.is_cached,
         tuple(call.line for call in access.calls),
+        may is not None and _is_own(engine, rest, facts, touch.width),
     )
+
+
+def _is_own(engine: Engine, rest: Form, facts: Facts, width: int) -> bool:
+    """Whether the form takes every thread to bytes of its own: its factors are those of a mixed radix."""
+    sizes = zip(("tid", "ctaid"), (engine.launch.block, engine.launch.grid), strict=True)
+    indices = {
+        engine.symbols.find(("index", f"{base}.{axis}"))
+        for base, size in sizes
+        for axis, count in zip("xyz", size, strict=True)
+        if count > 1
+    }
+    if not indices <= set(rest.symbols):
+        return False
+    return is_injective(engine.symbols, rest, facts, width)
 
 
 def _view(engine: Engine, target: Target) -> int | None:

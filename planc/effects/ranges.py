@@ -210,6 +210,23 @@ def may_box(symbols: Symbols, form: Form, facts: Facts, width: int) -> Box | Non
     return _run(form, max(low, first), min(high + width, last) - width, width)
 
 
+def is_injective(symbols: Symbols, form: Form, facts: Facts, width: int) -> bool:
+    """Whether different values of the indices and turns of a form give ``width`` bytes without overlap.
+
+    True where each factor, by size, is at least what all smaller ones reach.
+    """
+    spread = Spread(symbols, form, _relevant(symbols, form, facts.items))
+    spread.rewrite()
+    known = Facts(spread.items)
+    reach = width
+    for symbol, factor in sorted(spread.form.terms, key=lambda term: abs(term[1])):
+        if symbols[symbol].origin not in (Origin.INDEX, Origin.LOOP) or abs(factor) < reach:
+            return False
+        low, high = interval(symbols, symbol_form(symbol), known)
+        reach += abs(factor) * max(high - low, 0)
+    return True
+
+
 def _run(form: Form, low: int, high: int, width: int) -> Box:
     """Return the progression from ``low`` to ``high`` with the step that all addresses share."""
     step = gcd(*(c for _, c in form.terms)) if form.terms else 0

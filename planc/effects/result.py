@@ -17,7 +17,8 @@ class AccessRange:
     known; ``address`` the byte offset from the pointer as a formula; ``guard`` what the path demands.
     ``may`` is None where any byte may be touched, ``must`` None where no byte surely is. ``is_inside``:
     every byte is shown inside the view.
-    ``reason`` says why the range is not known, or why it is not shown.
+    ``reason`` says why the range is not known. ``is_own``: no two threads, and no thread in two turns of its
+    loops, touch a byte in common.
     """
 
     kind: str
@@ -35,7 +36,7 @@ class AccessRange:
     operator: str = ""
     is_cached: bool = False
     calls: tuple[int, ...] = ()
-    instruction: int = -1
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
