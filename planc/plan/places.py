@@ -59,7 +59,8 @@ def place_table(places: Sequence[Place]) -> PlaceTable:
 
 
 def _sorted(table: PlaceTable) -> PlaceTable:
-    used = np.unique(table.rows["file"])
+    # With counts: without them NumPy imports numpy.ma first, which takes longer than reading a plan.
+    used, _ = np.unique(table.rows["file"], return_counts=True)
     files = tuple(sorted({table.files[row] for row in used.tolist()}))
     if files == table.files:
         return table

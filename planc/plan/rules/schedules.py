@@ -126,7 +126,7 @@ def _missing(scope: Scope, schedule: Schedule) -> Column:
     indirect = np.flatnonzero(known[np.searchsorted(known[:-1], keys)] != keys)
     if not len(indirect):
         return indirect
-    sources = np.unique(wanted["before"][indirect])
+    sources, _ = np.unique(wanted["before"][indirect], return_counts=True)  # as in places.py
     missing = []
     for start in range(0, len(sources), _AT_ONCE):
         group = sources[start : start + _AT_ONCE]
