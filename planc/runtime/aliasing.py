@@ -28,7 +28,8 @@ def written_buffers(program: Program) -> frozenset[int]:
     effects = program.effects
     hit = np.isin(effects["kind"], _WRITES) & (effects["buffer"] != NONE)
     by_role = (i for i, b in enumerate(program.buffers) if b.role in _WRITTEN_ROLES)
-    return frozenset(map(int, np.unique(effects["buffer"][hit]))) | frozenset(by_role)
+    by_effect = np.flatnonzero(np.bincount(effects["buffer"][hit]))
+    return frozenset(by_effect.tolist()) | frozenset(by_role)
 
 
 def overlaps(spans: Iterable[Span]) -> Iterable[tuple[Span, Span]]:

@@ -52,12 +52,17 @@ class Links:
         wanted = list(buffers)
         kernels = self._program.relocations["node"][self.relocations(wanted)]
         others = self._operand_nodes[_join(self._operands[b] for b in wanted)]
-        return [int(n) for n in np.union1d(kernels, others)]
+        return _distinct(np.concatenate([kernels, others]))
 
     def nodes_of_slots(self, slots: Iterable[int]) -> list[int]:
         """Return the nodes that a slot feeds, ascending."""
         rows = _join(self._patches[s] for s in slots)
-        return [int(n) for n in np.unique(self._program.patches["node"][rows])]
+        return _distinct(self._program.patches["node"][rows])
+
+
+def _distinct(nodes: NDArray[np.uint32]) -> list[int]:
+    """Return each node once, ascending. np.unique would import numpy.ma in the first replay."""
+    return sorted(set(nodes.tolist()))
 
 
 def _join(parts: Iterable[Rows]) -> Rows:

@@ -308,3 +308,17 @@ def test_many_executables_of_one_plan_do_not_meet() -> None:
         one.write("x", np.ones(8, np.float32))
         assert not two.read("x").any()
     assert [np.frombuffer(k.arguments[2], np.float32)[0] for k in device.launches[::2]] == [5, 2]
+
+
+def test_a_first_load_and_replay_import_nothing_more() -> None:
+    """What a load imports, a service pays for in its first one; numpy.ma alone takes longer than reading."""
+    code = (
+        "import sys, planc.runtime, planc.runtime.fake; from planc.runtime import load\n"
+        "from tests.runtime.mixed import feed, mixed_maker; from planc.plan import encode\n"
+        "plan = mixed_maker().plan(checked=False); data = encode(plan); had = set(sys.modules)\n"
+        "with load(data).instantiate('fake') as exe:\n"
+        "    feed(exe); exe.replay(a=3.0).wait()\n"
+        "print(sorted(set(sys.modules) - had))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

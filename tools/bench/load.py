@@ -213,10 +213,8 @@ def report(options: argparse.Namespace, folder: Path) -> None:
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)
         file = f"load-{facts['date']}-{facts['device'].lower().replace(' ', '-')}.json"
-        parts = {
-            t: {"ratios": v.ratios(), "missing": v.missing, "seconds": v.loads} for t, v in tables.items()
-        }
-        (options.output / name).write_text(json.dumps(_rounded({**facts, **parts})) + "\n")
+        parts = {temperature: table.content() for temperature, table in tables.items()}
+        (options.output / file).write_text(json.dumps(_rounded({**facts, **parts})) + "\n")
         print(f"{options.output / file}, {time.monotonic() - start:.0f} s")
 
 
