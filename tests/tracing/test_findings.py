@@ -167,6 +167,15 @@ def test_a_buffer_that_was_not_given(plans) -> None:
     assert found.code == "PLC512" and found.facts["buffer"] == "x" and found.facts["cuda_line"] == 23
 
 
+def test_a_buffer_that_a_proof_leaves_out(plans) -> None:
+    plan = without_effect(plans["gather"], "g", "x")
+    half = known(plan, "g", "y", kind_provenance=Provenance.PROVED)
+    assert errors(trace(half)) == ["PLC512"]
+    with pytest.raises(InternalFault) as caught:
+        trace(known(half, "g", "index", kind_provenance=Provenance.PROVED))
+    assert [d.code for d in caught.value.diagnostics] == ["PLC905"]
+
+
 def test_a_narrow_range_depends_on_the_data(plans) -> None:
     first = with_box(plans["gather"], "g", "x", Box(0, ((4, 4),), 4))
     index = np.arange(32, dtype=np.int32) % 4

@@ -58,7 +58,7 @@ def traced(program):
 def test_bytes_races_and_unwritten_reads(seed: int) -> None:
     rng = random.Random(seed)
     kinds: Counter[object] = Counter()
-    for number in range(200):
+    for number in range(140):
         flat = random_graph(rng)
         if number % 4 == 0:
             shuffled(rng, flat)
@@ -87,7 +87,7 @@ def test_bytes_races_and_unwritten_reads(seed: int) -> None:
         assert {f.what for f in find_all(program, recorder.areas, recorder.nodes)} <= {"race", "unwritten"}
         kinds[bool(want)] += 1
         kinds["unwritten"] += bool(found)
-    assert min(kinds[True], kinds[False]) > 30 and kinds["unwritten"] > 5, kinds
+    assert min(kinds[True], kinds[False]) > 20 and kinds["unwritten"] > 3, kinds
 
 
 def _same_bytes(graph, node, names) -> None:

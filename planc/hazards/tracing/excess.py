@@ -56,9 +56,10 @@ def _excess(claims: Claims, node: int, effect: int, done: AreaTrace) -> Iterator
     row = claims.program.effects[effect]
     may, changed = claims.may([effect]), done.write | done.reduced
     untouched = may - (done.read | changed)
-    if untouched and Provenance(int(row["range_provenance"])) in _OPEN:
+    ranges, kinds = (Provenance(int(row[f"{each}_provenance"])) for each in ("range", "kind"))
+    if untouched and ranges in _OPEN and (kinds in _OPEN or ranges is Provenance.DECLARED):
         yield Excess("wide-range", node, done.area, effect, untouched)
     both = row["kind"] == EffectKind.READ_WRITE
     one_sided = not changed or not (done.read | done.reduced)
-    if both and one_sided and untouched != may and Provenance(int(row["kind_provenance"])) in _OPEN:
+    if both and one_sided and untouched != may and kinds in _OPEN:
         yield Excess("wide-kind", node, done.area, effect, changed if changed else done.read or EMPTY)

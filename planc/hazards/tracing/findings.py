@@ -98,18 +98,31 @@ def _breach(
     deed, done = what
     left = done - claims.may(claims.suiting(effects, deed))
     if deed == "reduce" and left:
+        # A pointer may have its read and its written bytes as two effects; their common bytes are both.
+        left -= claims.may(claims.suiting(effects, "read")) & claims.may(claims.suiting(effects, "write"))
         left -= claims.may(claims.of_kind(effects, EffectKind.WRITE)) - area.old
     if not left:
         return
     outside, inside = left - within, left & within
     if outside:
         kind = "range" if effects else "foreign"
-        fault = bool(effects) and claims.is_sure(effects, "range_provenance")
-        yield Finding(kind, node, area.area, deed, outside, tuple(effects), fault or claims.operates(node))
+        fault = claims.operates(node) or _answers(claims, node, effects)
+        yield Finding(kind, node, area.area, deed, outside, tuple(effects), fault)
     if inside:
         rows = [row for row in effects if claims.may([row]).meets(inside)]
         fault = claims.is_sure(rows, "kind_provenance")
         yield Finding("kind", node, area.area, deed, inside, tuple(rows), fault)
+
+
+def _answers(claims: Claims, node: int, effects: list[int]) -> bool:
+    """Return whether planc answers for bytes outside ``effects``, a node's on one buffer.
+
+    Without any, whether it has proved all that the node does.
+    """
+    if effects:
+        return claims.is_sure(effects, "range_provenance")
+    every = [row for rows in claims.of(node).values() for row in rows]
+    return bool(every) and claims.is_sure(every, "kind_provenance")
 
 
 def _broken_musts(claims: Claims, trace: NodeTrace) -> Iterator[Finding]:

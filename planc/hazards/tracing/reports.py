@@ -27,6 +27,7 @@ _CODES: Mapping[tuple[str, bool], str] = MappingProxyType(
         ("wide-kind", False): "PLC515",
         ("range", True): "PLC905",
         ("kind", True): "PLC905",
+        ("foreign", True): "PLC905",
         ("must", True): "PLC906",
     }
 )
