@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from planc import __version__
 from planc.checker import check_schedule
@@ -20,11 +18,11 @@ from planc.diagnostics import (
     PlancError,
     Severity,
 )
-from planc.hazards import check_graph
+from planc.hazards import check_graph, rests_on
 from planc.kernels import Cache, build_kernels
 from planc.passes import written
 from planc.plan import read
-from planc.plan.program import Plan, Program, Provenance
+from planc.plan.program import Plan, Program
 from planc.source import Graph, load_graph
 
 if TYPE_CHECKING:
@@ -125,6 +123,7 @@ def plan_of(report: CheckReport) -> Plan:
         programs=(report.program,),
         schedules=((schedule,),),
         verdict=report.verdict,
+        facts=rests_on(report.program),
         producer=f"planc {__version__}",
     )
 
@@ -147,19 +146,19 @@ def _flat(
 def _report(collector: Collector, program: Program | None) -> CheckReport:
     found = collector.diagnostics
     if program is not None:
-        return CheckReport(found, program, _verdict(program))
+        return CheckReport(found, program, _verdict(program, rests_on(program)))
     counts = {s: sum(CATALOGUE[d.code].severity is s for d in found) for s in Severity}
     words = [f"{n} {s}{'s' if n > 1 else ''}" for s, n in counts.items() if n]
     return CheckReport(found, None, ", ".join(words) or "nothing to check")
 
 
-def _verdict(program: Program) -> str:
-    """Say what the absence of races rests on."""
-    exact = np.uint8(Provenance.OPERATION)
-    effects = program.effects
-    declared = int(
-        np.count_nonzero((effects["kind_provenance"] > exact) | (effects["range_provenance"] > exact))
-    )
-    if declared == 0:
-        return f"race-free: every effect of {len(program.nodes)} nodes is exact"
-    return f"race-free if {declared} of {len(effects)} effects are as declared"
+def _verdict(program: Program, rests: Sequence[str]) -> str:
+    """Say what the absence of races rests on: proofs alone, or how many things of each kind."""
+    if not rests:
+        effects, nodes = _count(len(program.effects), "effect"), _count(len(program.nodes), "node")
+        return f"race-free: proved ({effects} of {nodes})"
+    return f"race-free if: {'; '.join(rests)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -137,7 +137,7 @@ class _Binder:
         view = None if known is None else resolve_view(value, known, self._reporter)
         if known is None or view is None or not self._element_fits(parameter, known, value):
             return None
-        if not self._aligned(parameter, view, value) or not self._writable(parameter, known, value):
+        if not self._aligned(parameter, view, value):
             return None
         return Bound(parameter, value.span, view=view)
 
@@ -180,13 +180,6 @@ class _Binder:
             known,
         )
         return False
-
-    def _writable(self, parameter: Parameter, known: KnownBuffer, value: ViewRef) -> bool:
-        if parameter.effect == "in":
-            return True
-        return check_writable(
-            known, value.span, f"`{self._op.kernel}` writes it through `{parameter.name}`", self._reporter
-        )
 
     def _scalar(self, parameter: Parameter, value: ArgumentValue) -> Bound | None:
         assert parameter.dtype is not None

@@ -81,9 +81,11 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
         rows,
         _globals(buffers),
         _targets(flat),
+        Path(flat.file).parent.as_posix(),
     )
     calls = Calls(kernels, names, aliases, boxes, reporter)
     nodes = build_nodes(flat.nodes, calls, names, aliases, boxes, reporter)
+    calls.finish()
     edges = author_edges(flat.nodes)
     acyclic = check_cycles(flat, edges, reporter)
     if not (reporter.errors or nodes.failed or flat.broken):

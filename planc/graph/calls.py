@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from planc.effects import DECLARED_ACCESSES, GLOBAL_ACCESSES, Access
+from planc.effects import Access
+from planc.graph.analysis import Analyses, launch_facts
 from planc.graph.binding import Bound, bind
-from planc.graph.footprints import Aliases, check_arguments
+from planc.graph.findings import Findings
+from planc.graph.footprints import Aliases, check_pointers
 from planc.graph.launch import Launch, build_launch
 from planc.graph.names import KnownBuffer, Names, find_kernel
 from planc.graph.report import Reporter
 from planc.graph.signature import Signature
 from planc.graph.tables import BoxTable
-from planc.plan.boxes import Box
-from planc.plan.program import NONE
+from planc.graph.uses import Deeds, Use, deeds
+from planc.plan.program import NONE, EffectKind, Provenance
 from planc.source.flat import Argument, RunOp
 
-EffectRow = tuple[int, int, int, int, int, int, bool]
-"""(buffer, kind, kind provenance, range provenance, parameter, box row, must)."""
+EffectRow = tuple[int, int, int, int, int, int, int, int, int]
+"""(buffer, kind, kind provenance, range provenance, parameter, may row and count, must row and count)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +38,15 @@ class Call:
     effects: tuple[EffectRow, ...]
 
 
-def effect_row(buffer: int, access: Access, box: int, parameter: int = NONE) -> EffectRow:
-    """Return one effect of a node."""
-    return (
-        buffer,
-        int(access.kind),
-        int(access.kind_provenance),
-        int(access.range_provenance),
-        parameter,
-        box,
-        access.must,
-    )
+def effect_row(buffer: int, access: Access, box: int) -> EffectRow:
+    """Return the effect of a fill or a copy, which its operation gives."""
+    known = int(access.kind_provenance), int(access.range_provenance)
+    return buffer, int(access.kind), *known, NONE, box, 1, box if access.must else 0, int(access.must)
+
+
+_PROVED = int(Provenance.PROVED)
+EXTERNAL: EffectRow = (NONE, int(EffectKind.EXTERNAL), _PROVED, _PROVED, NONE, 0, 0, 0, 0)
+"""A kernel that prints or asserts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class KernelTable:
     modules: Mapping[str, int]
     globals: Mapping[int, tuple[KnownBuffer, ...]]
     targets: tuple[str, ...]
+    folder: str = "."
 
 
 class Calls:
@@ -73,6 +74,8 @@ class Calls:
         self._boxes = boxes
         self._reporter = reporter
         self._known: dict[object, Call] = {}
+        self._analyses = Analyses()
+        self._findings = Findings(kernels.folder, reporter)
         self.scalars: set[str] = set()
 
     def resolve(self, op: RunOp) -> Call | None:
@@ -96,8 +99,8 @@ class Calls:
         if bound is None:
             return None
         self.scalars.update(b.scalar for b in bound if b.scalar is not None)
-        inplace = signature.kernel.inplace
-        fine = check_arguments(op, bound, inplace, self._aliases, self._reporter)
+        done = self._deeds(op, signature, bound, launch)
+        fine = check_pointers(op, signature.kernel, done.pointers, launch, self._aliases, self._reporter)
         if launch is None or not fine:
             return None
         return Call(
@@ -114,29 +117,50 @@ class Calls:
                 for b in bound
                 if b.slot is not None
             ),
-            (*self._declared(bound), *self._globals(op.kernel)),
+            tuple(self._rows(done)),
         )
 
-    def _declared(self, bound: tuple[Bound, ...]) -> list[EffectRow]:
-        return [
-            effect_row(
-                b.view.known.row,
-                DECLARED_ACCESSES[b.parameter.effect],
-                self._boxes.row(b.view.footprint),
-                b.parameter.index,
-            )
-            for b in bound
-            if b.view is not None and b.parameter.effect is not None
-        ]
+    def _deeds(
+        self, op: RunOp, signature: Signature, bound: tuple[Bound, ...], launch: Launch | None
+    ) -> Deeds:
+        """Return what a run does to memory, as declared where it has no launch; report what is wrong."""
+        if launch is None:
+            return deeds(bound, (), (), ())
+        facts = launch_facts(bound, launch, self._names.scalars)
+        results = self._analyses.of(signature.artifact, facts)
+        known = self._kernels.globals.get(self._kernels.modules[op.kernel], ())
+        done = deeds(bound, known, results, signature.artifact.module.globals)
+        self._findings.look(op, signature, done, results)
+        return done
 
-    def _globals(self, kernel: str) -> list[EffectRow]:
-        rows = []
-        for known in self._kernels.globals.get(self._kernels.modules[kernel], ()):
-            item = known.dtype.itemsize
-            count = known.buffer.nbytes // item
-            box = self._boxes.row(Box(0, ((count, item),) if count > 1 else (), item))
-            rows.append(effect_row(known.row, GLOBAL_ACCESSES[known.space], box))
-        return rows
+    def finish(self) -> None:
+        """Report what only all runs together show."""
+        self._findings.finish()
+
+    def _rows(self, done: Deeds) -> Iterator[EffectRow]:
+        for pointer in done.pointers:
+            for use in pointer.uses:
+                yield self._row(pointer.view.known.row, use, pointer.bound.parameter.index)
+        for known, uses in done.globals:
+            for use in uses:
+                yield self._row(known.row, use, NONE)
+        if done.is_lost:
+            yield self._anything()
+        if done.external:
+            yield EXTERNAL
+
+    def _row(self, buffer: int, use: Use, parameter: int) -> EffectRow:
+        known = int(use.kind_known), int(use.range_known)
+        boxes = *self._boxes.run(use.may), *self._boxes.run(use.must)
+        return buffer, int(use.kind), *known, parameter, *boxes
+
+    def _anything(self) -> EffectRow:
+        """Return the effect of a run that may touch anything: it stands at some buffer, and holds for all."""
+        unknown = int(Provenance.UNKNOWN), int(Provenance.UNKNOWN)
+        writable = [k.row for k in self._names.buffers.values() if not k.read_only]
+        if not writable:
+            return NONE, int(EffectKind.EXTERNAL), *unknown, NONE, 0, 0, 0, 0
+        return writable[0], int(EffectKind.READ_WRITE), *unknown, NONE, 0, 0, 0, 0
 
 
 def _argument_bytes(size: int, bound: tuple[Bound, ...]) -> bytes:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Set as AbstractSet
+from itertools import combinations, product
 
-from planc.graph.binding import Bound
+from planc.effects import READS, WRITES
+from planc.graph.binding import check_writable
+from planc.graph.launch import Launch
 from planc.graph.names import KnownBuffer
 from planc.graph.report import Reporter
+from planc.graph.threads import share_between_threads
+from planc.graph.uses import Pointer
 from planc.graph.views import View
 from planc.plan.boxes import boxes_meet
+from planc.plan.program import EffectKind
 from planc.plan.regions import meet_regions, region_of, region_text
-from planc.source.flat import RunOp
+from planc.source.flat import FlatKernel, RunOp
 
+ANY = READS | WRITES
 Aliases = frozenset[tuple[int, int]]
 
 
@@ -35,42 +42,65 @@ def shared_text(first: View, second: View) -> str:
     return f"both hold `{name if common is None else region_text(name, common, shape)}`"
 
 
-def check_arguments(
-    op: RunOp, bound: Sequence[Bound], inplace: bool, aliases: Aliases, reporter: Reporter
+def check_pointers(
+    op: RunOp,
+    kernel: FlatKernel,
+    pointers: Sequence[Pointer],
+    launch: Launch | None,
+    aliases: Aliases,
+    reporter: Reporter,
 ) -> bool:
-    """Report pairs of arguments that overlap where one is written (PLC321, PLC322).
+    """Report writes of what is read-only (PLC314, PLC315) and overlapping pointers (PLC321, PLC322).
 
-    A kernel, or both buffers, with ``inplace`` may read what they write. Two ``reduce`` or two ``out``
-    arguments may never overlap. Returns whether nothing was reported.
+    A kernel, or both buffers, with ``inplace`` may read what they write, and so may a run each of whose
+    threads is shown to touch its own bytes alone. Returns whether nothing was reported.
     """
     fine = True
-    pointers = [(b, b.view) for b in bound if b.view is not None]
-    for (first, view), (second, other) in combinations(pointers, 2):
-        effects = {first.parameter.effect, second.parameter.effect}
-        if effects == {"in"} or not views_meet(view, other, aliases):
+    for pointer in pointers:
+        if pointer.writes:
+            how = f"`{op.kernel}` writes it through `{pointer.bound.parameter.name}`"
+            fine &= check_writable(pointer.view.known, pointer.bound.span, how, reporter)
+    for first, second in combinations(pointers, 2):
+        if not _conflict(first, second, launch, aliases):
             continue
-        reads = "in" in effects
-        if reads and (inplace or _may_overlap(view.known, other.known)):
+        reads = not (first.writes and second.writes)
+        if reads and (kernel.inplace or _may_overlap(first.view.known, second.view.known)):
             continue
-        _report(op, (first, view), (second, other), reads, reporter)
+        _report(op, first, second, reads, reporter)
         fine = False
     return fine
+
+
+def _conflict(first: Pointer, second: Pointer, launch: Launch | None, aliases: Aliases) -> bool:
+    """Return whether the threads of one launch may get into each other's way through two pointers."""
+    if not (first.writes or second.writes) or not views_meet(first.view, second.view, aliases):
+        return False
+    one, two = first.view.known.row, second.view.known.row
+    if one != two:
+        return True
+    if not (_share(first, WRITES, second, ANY) or _share(first, ANY, second, WRITES)):
+        return False
+    proved = bool(first.accesses and second.accesses) and first.is_proved and second.is_proved
+    return launch is None or not proved or share_between_threads(first, second, launch)
+
+
+def _share(
+    first: Pointer, kinds: AbstractSet[EffectKind], second: Pointer, others: AbstractSet[EffectKind]
+) -> bool:
+    return any(boxes_meet(one, two) for one, two in product(first.boxes(kinds), second.boxes(others)))
 
 
 def _may_overlap(first: KnownBuffer, second: KnownBuffer) -> bool:
     return first.inplace and second.inplace
 
 
-def _report(
-    op: RunOp, first: tuple[Bound, View], second: tuple[Bound, View], reads: bool, reporter: Reporter
-) -> None:
-    (one, view), (two, other) = first, second
+def _report(op: RunOp, first: Pointer, second: Pointer, reads: bool, reporter: Reporter) -> None:
+    one, two = first.bound, second.bound
     names = (one.parameter.name, two.parameter.name)
-    words = (one.parameter.effect or "", two.parameter.effect or "")
     reporter.add(
         "PLC321" if reads else "PLC322",
-        f"`{names[0]}` ({words[0]}) and `{names[1]}` ({words[1]}) of `{op.kernel}` overlap: "
-        f"{shared_text(view, other)}",
+        f"`{names[0]}` ({first.word}) and `{names[1]}` ({second.word}) of `{op.kernel}` overlap: "
+        f"{shared_text(first.view, second.view)}",
         two.span,
         help=(
             "give it another buffer, or write `inplace: true` at the kernel if each thread reads only what "
@@ -80,5 +110,5 @@ def _report(
         ),
         kernel=op.kernel,
         parameters=list(names),
-        buffer=view.known.buffer.name,
+        buffer=first.view.known.buffer.name,
     )

@@ -71,22 +71,8 @@ class _Rows:
 
     def add_effects(self, row: int, effects: Sequence[EffectRow]) -> None:
         """Add the effects of node ``row``."""
-        for buffer, kind, kind_provenance, range_provenance, parameter, box, must in effects:
-            self.effects.append(
-                (
-                    row,
-                    buffer,
-                    kind,
-                    kind_provenance,
-                    range_provenance,
-                    0,
-                    parameter,
-                    box,
-                    1,
-                    box if must else 0,
-                    must,
-                )
-            )
+        for buffer, kind, kind_known, range_known, *rest in effects:
+            self.effects.append((row, buffer, kind, kind_known, range_known, 0, *rest))
 
 
 def _run(rows: _Rows, row: int, op: Any) -> int | None:

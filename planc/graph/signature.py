@@ -92,7 +92,7 @@ def build_signature(
         source = None
     if not _counts_agree(kernel, entry, source, reporter):
         return None
-    check = _Check(kernel, folder, reporter)
+    check = _Check(kernel, folder, reporter, has_ptx(artifact))
     parameters = [
         check.parameter(index, raw, mine, theirs)
         for index, (raw, mine, theirs) in enumerate(zip_longest(entry, declared or (), source or ()))
@@ -132,8 +132,9 @@ def _count(number: int) -> str:
 class _Check:
     """The checks of single parameters of one kernel."""
 
-    def __init__(self, kernel: FlatKernel, folder: str, reporter: Reporter) -> None:
+    def __init__(self, kernel: FlatKernel, folder: str, reporter: Reporter, has_ptx: bool) -> None:
         self._kernel = kernel
+        self._has_ptx = has_ptx
         self._file = (Path(folder) / kernel.path_label).as_posix()
         self._reporter = reporter
 
@@ -249,11 +250,11 @@ class _Check:
         kernel = self._kernel.name
         related = self._related(theirs)
         span = self._span(mine)
-        if parameter.pointer and parameter.effect is None:
+        if parameter.pointer and parameter.effect is None and not self._has_ptx:
             self._reporter.add(
                 "PLC462",
-                f"`{parameter.name}` of kernel `{kernel}` is a pointer, and nothing says what the kernel "
-                "does to it",
+                f"`{parameter.name}` of kernel `{kernel}` is a pointer, and neither a declaration nor "
+                "PTX says what the kernel does to it",
                 span,
                 help=f"write `in`, `out`, `inout` or `reduce` before it: `{_proposal(parameter, theirs)}`",
                 related=related,
@@ -283,6 +284,11 @@ class _Check:
                 kernel=kernel,
                 parameter=parameter.name,
             )
+
+
+def has_ptx(artifact: KernelArtifact) -> bool:
+    """Return whether the analysis has something to look at."""
+    return any(image.form == "ptx" for image in artifact.module.images)
 
 
 def _pointed(theirs: SourceParameter | None) -> tuple[str | None, int]:

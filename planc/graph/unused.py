@@ -37,7 +37,8 @@ def check_unused(
     arguments look unused.
     """
     effects = nodes.effects
-    touched = set(np.unique(effects["buffer"]).tolist()) - {NONE}
+    given = np.concatenate([effects["buffer"], nodes.relocations["buffer"]])
+    touched = set(np.unique(given).tolist()) - {NONE}
     writes = np.isin(effects["kind"], [int(k) for k in WRITES])
     written = set(np.unique(effects["buffer"][writes]).tolist())
     for known in buffers.values():

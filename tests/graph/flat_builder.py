@@ -277,7 +277,7 @@ def artifact(
         known = dtype if dtype in DTYPES and parameter not in (texts or {}) else None
         source.append(SourceParameter(parameter, text, known, bool(star), parameter in const, 3, 8 + place))
     held = {g.name: g for g in globals}
-    image = Image("sm_90", "ptx", hashlib.sha256(b"ptx").hexdigest(), b"ptx")
+    image = Image("sm_90", "cubin", hashlib.sha256(b"code").hexdigest(), b"code")
     needs = Resources(0, 0, offset, 1024, **(resources or {}) if not isinstance(resources, Resources) else {})
     if isinstance(resources, Resources):
         needs = resources

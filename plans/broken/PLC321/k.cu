@@ -1,4 +1,4 @@
 extern "C" __global__ void step(const float* src, float* dst, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) dst[i] = src[i];
+  if (i < n) dst[i] = src[n - 1 - i];
 }
