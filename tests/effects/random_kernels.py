@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planc.effects import Analyser, KernelEffects, LaunchFacts, PointerFact, integer
+from planc.effects import Analyser, IntegerFact, KernelEffects, LaunchFacts, PointerFact
 from planc.plan.boxes import Box
 from planc.ptx import parse
 from planc.simt import Memory, prepare
@@ -17,6 +17,7 @@ from tests.simt.cuda import compile_cuda
 
 HALF = 1 << 19
 """Bytes before and after each pointer."""
+_HEAD = "__device__ __noinline__ void put(float* p, int i) { if (i != 3) p[i] = 4; }\n"
 _SHAPES = (((4, 1, 1), (32, 1, 1)), ((3, 2, 1), (8, 4, 1)), ((5, 1, 1), (17, 1, 1)), ((2, 2, 1), (4, 4, 2)))
 
 
@@ -116,7 +117,7 @@ class Writer:
         lines: list[str] = []
         for _ in range(self.rng.randint(1, 2)):
             lines += self.statement(inner, depth)
-        if not any("[" in line for line in lines):
+        if not any("[" in line or "put" in line for line in lines):
             lines += self.access(inner, 0)
         return lines
 
@@ -131,6 +132,8 @@ class Writer:
             f"atomicAdd(&{target}[{at}], 1.f);",
             f"((float2*){target})[{at}] = make_float2(1, 2);",
             f"((char*){target})[{at}] = 1;",
+            f"put({target}, {at});",
+            f"*({self.condition(scope, 0)} ? a + {self.atom(scope)} : b + {self.atom(scope)}) = 3;",
         )
         return [self.rng.choice(forms)]
 
@@ -138,7 +141,8 @@ class Writer:
         text = self.expression(scope, 2)
         name = self.fresh()
         scope.append(name)
-        return [f"int {name} = {text};"]
+        kind = self.rng.choice(("int", "int", "int", "unsigned", "long long", "short", "unsigned char"))
+        return [f"{kind} {name} = {text};"]
 
     def early(self, scope: list[str], depth: int) -> list[str]:
         return [f"if ({self.condition(scope, 1)}) return;"]
@@ -156,7 +160,9 @@ class Writer:
         end = self.rng.choice(("n", "m", "n - 1", str(self.rng.randint(1, 24)), "t"))
         compare = self.rng.choice(("<", "<", "<="))
         head = f"for (int {name} = {start}; {name} {compare} {end}; {name} += {step}) {{"
-        if self.rng.random() < 0.2:
+        if self.rng.random() < 0.15:
+            head = head.replace("for (int", f"for ({self.rng.choice(('unsigned', 'long long'))}")
+        elif self.rng.random() < 0.2:
             head = f"for (int {name} = {end} - 1; {name} >= 0; {name} -= {self.rng.choice((1, 2, 3))}) {{"
         elif self.rng.random() < 0.1:
             head = f"for (int {name} = 64; {name} > 0; {name} >>= 1) {{"
@@ -254,9 +260,14 @@ def compare(effects: KernelEffects, seen: dict, kernel: Kernel) -> Outcome:
     return Outcome(kernel, faults, counts)
 
 
-def launch_of(kernel: Kernel) -> LaunchFacts:
+def launch_of(kernel: Kernel, slack: int = 0) -> LaunchFacts:
+    """Return the launch; ``slack`` makes the scalars slots with so much room on both sides."""
     facts = {place: PointerFact(None) for place in (0, 8, 16)}
-    return LaunchFacts(kernel.grid, kernel.block, 0, {**facts, 24: integer(kernel.n), 28: integer(kernel.m)})
+    scalars = {
+        place: IntegerFact(4, value - min(slack, value - 1), value + slack)
+        for place, value in ((24, kernel.n), (28, kernel.m))
+    }
+    return LaunchFacts(kernel.grid, kernel.block, 0, {**facts, **scalars})
 
 
 def check_batch(seed: int, count: int) -> list[Outcome]:
@@ -264,7 +275,7 @@ def check_batch(seed: int, count: int) -> list[Outcome]:
     from planc.diagnostics import ReplayError
 
     kernels = random_kernels(seed, count)
-    module = parse(compile_cuda("\n".join(k.text for k in kernels)), "random.ptx")
+    module = parse(compile_cuda(_HEAD + "\n".join(k.text for k in kernels)), "random.ptx")
     analyser = Analyser(module)
     outcomes: list[Outcome] = []
     for kernel in kernels:
@@ -273,6 +284,8 @@ def check_batch(seed: int, count: int) -> list[Outcome]:
         except ReplayError:
             outcomes.append(Outcome(kernel, [], Counter({"not run": 1})))
             continue
-        effects = analyser.analyse(kernel.name, launch_of(kernel))
-        outcomes.append(compare(effects, seen, kernel))
+        outcome = compare(analyser.analyse(kernel.name, launch_of(kernel)), seen, kernel)
+        slots = compare(analyser.analyse(kernel.name, launch_of(kernel, 5)), seen, kernel)
+        outcome.faults.extend(f"as slots: {fault}" for fault in slots.faults)
+        outcomes.append(outcome)
     return outcomes
