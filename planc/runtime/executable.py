@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from types import MappingProxyType, TracebackType
 from typing import Any
 
@@ -51,10 +52,13 @@ class Executable:
         self._closed = False
         self._rows = {b.name: i for i, b in enumerate(program.buffers)}
         self._slots = {s.name: i for i, s in enumerate(program.slots)}
-        self._written = written_buffers(program)
         self._bound: dict[int, Tensor] = {}
         self._filled: set[int] = set()
         self._values = _defaults(program)
+
+    @cached_property
+    def _written(self) -> frozenset[int]:
+        return written_buffers(self._program)
 
     @property
     def device(self) -> str:

@@ -71,6 +71,7 @@ def compare_parameters(function: Function, found: tuple[tuple[int, int], ...]) -
 
 def _allow_shared(driver: Driver, program: Program, functions: tuple[Handle, ...]) -> None:
     ops = program.kernel_ops
+    ops = ops[ops["shared"] > 0]
     most = np.zeros(len(functions), np.int64)
     np.maximum.at(most, ops["function"], ops["shared"])
     for handle, nbytes in zip(functions, most.tolist(), strict=True):

@@ -19,7 +19,10 @@ import pytest
 from planc.diagnostics import DeviceError, ReplayError
 from planc.plan.program import Role
 from planc.runtime import Executable, load
+from planc.runtime.cuda import primary_context
+from planc.runtime.loops import PythonLoop
 from tests.gpu.tensors import GpuTensor
+from tests.runtime.chains import chain_plan
 from tests.runtime.kernels import BUMP, SHARED
 from tests.runtime.programs import Maker, View, axpy_maker
 from tests.runtime.views import random_case
@@ -263,6 +266,21 @@ def test_programmatic_edges_are_accepted() -> None:
     with LoadedPlan(maker.plan(checked=False, schedules=[schedule])).instantiate("cuda:0") as exe:
         fed(exe).replay().wait()
         assert np.isfinite(exe.read("y")).all()
+
+
+@pytest.mark.parametrize(("count", "lanes"), [(2048, 1), (2048, 16), (8192, 16)])
+def test_large_graphs_under_either_loop(count: int, lanes: int) -> None:
+    context = primary_context(0)
+    plan, before = load(chain_plan(count, lanes)), context.loop
+    try:
+        for loop in (before, PythonLoop(context.entries)):
+            context.loop = loop
+            with plan.instantiate("cuda:0") as exe:
+                for replay in (1, 2):
+                    exe.replay().wait()
+                    assert (exe.read("y") == replay * count // lanes).all()
+    finally:
+        context.loop = before
 
 
 def test_no_such_device() -> None:

@@ -28,12 +28,12 @@ class Area:
 
 def find_areas(machine: Machine) -> tuple[Area, ...]:
     """Return the areas: first the buffers in the program's order, then the variables by address."""
-    regions = {r.data.ctypes.data: r for r in machine.memory.regions if r.size}
+    # Constants with equal bytes share storage, so the array itself tells them apart, not its address.
+    regions = {id(r.data): r for r in machine.memory.regions}
     found: list[Area] = []
     taken: set[int] = set()
     for row, (buffer, array) in enumerate(zip(machine.program.buffers, machine.arrays, strict=True)):
-        region = regions.get(array.ctypes.data) if array.size else None
-        region = region or Region(buffer.name, 0, array, writable=False)
+        region = regions[id(array)]
         taken.add(region.start)
         found.append(Area(row, buffer.name, region, row, buffer.role in EMPTY_AT_START))
     for region in machine.memory.regions:

@@ -50,7 +50,7 @@ class Session:
     def restore(self, snapshot: Snapshot) -> None:
         """Give all memory the bytes of a copy."""
         for area, held in zip(self.areas, snapshot, strict=True):
-            if area.region.writable or area.region.data.flags.writeable:
+            if area.region.data.flags.writeable:
                 area.region.data[:] = held
 
     def replay(
