@@ -287,3 +287,21 @@ def test_a_wrong_word_in_a_graph_does_not_pass(tmp_path: Path) -> None:
     assert not report.ok and report.program is None
     (tmp_path / "graph.yaml").write_text("planc: 1\nname: g\n" + BUMP)
     assert trace(tmp_path / "graph.yaml").ok
+
+
+def test_constants_with_equal_bytes_are_two_buffers(tmp_path: Path) -> None:
+    cuda = """
+__global__ void add(const float* a, const float* b, float* y) { y[threadIdx.x] = a[threadIdx.x] + b[0]; }
+"""
+    graph = """\
+buffers: {a: "f32[4] constant = c.npy", b: "f32[4] constant = c.npy", y: "f32[4] output"}
+kernels:
+  add: {source: k.cu, entry: "add(in f32* a, in f32* b, out f32* y)", block: 4, grid: 1}
+nodes:
+  - {id: n, run: "add(a, b, y)"}
+"""
+    np.save(tmp_path / "c.npy", np.ones(4, np.float32))
+    plan = project(tmp_path, cuda, graph)
+    assert errors(trace(plan)) == []
+    (found,) = trace(with_box(plan, "n", "a", Box(0, (), 4))).diagnostics[:1]
+    assert found.code == "PLC510" and found.facts["buffer"] == "a"
