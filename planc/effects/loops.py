@@ -8,16 +8,27 @@ the end) are assumed at the head, and kept only if the walk shows that they hold
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planc.effects.arithmetic import type_range
 from planc.effects.bounds import interval, lower, upper
 from planc.effects.conditions import UNKNOWN, Condition, Raw
 from planc.effects.forms import Form, add, scale, shift, substitute, subtract, symbol_form, tight, wrap
+from planc.effects.guesses import (
+    Guess,
+    Nothing,
+    Picking,
+    Ranging,
+    Stepping,
+    is_invariant,
+    picked,
+    remembered,
+    widened,
+)
 from planc.effects.state import Domain, State, replace_symbol
 from planc.effects.symbols import Definition, Origin
-from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, choice_of, options_of
+from planc.effects.values import Choice, Number, Option, Value, choice_of, options_of
 
 if TYPE_CHECKING:
     from planc.effects.walk import Edge, Walker
@@ -25,45 +36,6 @@ if TYPE_CHECKING:
 ENDLESS = 1 << 62
 """More turns than any loop takes."""
 _PASSES = 14
-_LOWS = (1, 0, -1, -(1 << 15), -(1 << 31), -(1 << 63))
-_HIGHS = ((1 << 8) - 1, (1 << 15) - 1, (1 << 31) - 1, (1 << 32) - 1, (1 << 63) - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Stepping:
-    """A register that each turn adds ``step`` to."""
-
-    initial: Number | Choice
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ranging:
-    """A register between two numbers; ``tries`` counts how often they were widened."""
-
-    low: int
-    high: int
-    width: int
-    tries: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Picking:
-    """A register that holds one of a few pointers."""
-
-    options: tuple[Option, ...]
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """A register of which nothing is known; ``sources`` are the numbers it comes from."""
-
-    width: int
-    sources: tuple[Form, ...] = ()
-
-
-Guess = Stepping | Ranging | Picking | Nothing
 
 
 def solve_loop(walker: Walker, header: int, entry: State) -> list[Edge]:
@@ -237,7 +209,7 @@ class _Solver:
         return step.const if step is not None and step.is_constant else None
 
     def _is_invariant(self, form: Form) -> bool:
-        return all(symbol < self.mark for symbol in form.symbols)
+        return is_invariant(form, self.mark)
 
     def _fallback(self, initial: Number | Choice, values: list[Value | None], width: int) -> Guess:
         forms = [o.form for v in values if isinstance(v, Number | Choice) for o in options_of(v)]
@@ -337,48 +309,10 @@ class _Solver:
             )
             return guess if same else self._fallback(guess.initial, [value], guess.initial.width)
         if isinstance(guess, Ranging):
-            return self._widened(guess, value, state)
+            return widened(self.engine.symbols, guess, value, state)
         if isinstance(guess, Picking):
-            return self._picked(guess, value)
-        return self._remembered(guess, value)
-
-    def _widened(self, guess: Ranging, value: Value | None, state: State) -> Guess:
-        if not isinstance(value, Number):
-            return Nothing(guess.width)
-        if self.engine.symbols.taint(value.form):
-            return Nothing(guess.width, (value.form,))
-        low, high = interval(self.engine.symbols, value.form, state.facts)
-        if guess.low <= low and high <= guess.high:
-            return guess
-        low, high = min(low, guess.low), max(high, guess.high)
-        if guess.tries > 1:
-            low = next((t for t in (guess.low, *_LOWS) if t <= low), low)
-            high = next((t for t in (guess.high, *_HIGHS) if t >= high), high)
-        if high - low >= 1 << guess.width or guess.tries > 6:
-            return Nothing(guess.width)
-        return Ranging(low, high, guess.width, guess.tries + 1)
-
-    def _picked(self, guess: Picking, value: Value | None) -> Guess:
-        if not isinstance(value, Number | Choice):
-            return Nothing(guess.width, tuple(o.form for o in guess.options))
-        known = {o.form for o in guess.options}
-        more = [Option(o.form) for o in options_of(value) if o.form not in known]
-        options = (*guess.options, *more)
-        if len(options) > MOST_OPTIONS or not all(self._is_invariant(o.form) for o in options):
-            return Nothing(guess.width, tuple(o.form for o in options))
-        return Picking(options, guess.width)
-
-    def _remembered(self, guess: Nothing, value: Value | None) -> Guess:
-        """Keep the pointers that a number may come from."""
-        if not isinstance(value, Number | Choice):
-            return guess
-        known: frozenset[int] = frozenset().union(*(self.engine.symbols.taint(f) for f in guess.sources))
-        more = [
-            symbol_form(symbol)
-            for option in options_of(value)
-            for symbol in self.engine.symbols.taint(option.form) - known
-        ]
-        return Nothing(guess.width, (*guess.sources, *more)) if more else guess
+            return picked(guess, value, self.mark)
+        return remembered(self.engine.symbols, guess, value)
 
     def _give_up(self) -> None:
         self.limit = ENDLESS

@@ -14,9 +14,9 @@ from planc.effects.arithmetic import type_range
 from planc.effects.conditions import UNKNOWN, Condition
 from planc.effects.engine import Engine
 from planc.effects.forms import Form, shift, wrap
+from planc.effects.operands import Transfer, number_type
 from planc.effects.state import State
 from planc.effects.symbols import Origin
-from planc.effects.transfer import Transfer, number_type
 from planc.effects.values import Choice, Number, Option, choice_of, options_of
 from planc.ptx.instructions import MemoryAccess, memory_accesses
 from planc.ptx.syntax import Address, Arguments, Immediate, Instruction, Operand, Register, Symbol, Vector

@@ -2,182 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from planc.effects.arithmetic import Arithmetic, type_range
 from planc.effects.bounds import Facts
-from planc.effects.compare import compare
-from planc.effects.conditions import FALSE, TRUE, UNKNOWN, Condition, both, decided, either, negate
-from planc.effects.engine import Engine
-from planc.effects.forms import Form, add, centred, constant, scale, subtract, wrap
-from planc.effects.state import State, assume, merge
-from planc.effects.values import Choice, Number, Option, Value, choice_of, options_of
-from planc.ptx.instructions import read_registers, written_registers
-from planc.ptx.syntax import (
-    Discard,
-    Function,
-    Immediate,
-    Instruction,
-    Negated,
-    Operand,
-    Pair,
-    Register,
-    Symbol,
-    Vector,
-)
-from planc.ptx.widths import TYPE_BYTES
+from planc.effects.conditions import negate
+from planc.effects.forms import Form, add, constant, scale, subtract, wrap
+from planc.effects.operands import Transfer, number_type
+from planc.effects.predicates import combine_predicates, select, set_predicate
+from planc.effects.state import State
+from planc.effects.values import Choice, Number
+from planc.ptx.syntax import Instruction, Operand, Register, Vector
 
-Calculation = Callable[[Arithmetic, tuple[Form, ...], Facts], Form]
+Handler = Callable[[Transfer, Instruction, State], bool]
 
 
-def number_type(word: str) -> tuple[int, bool] | None:
-    """Return (bits, signed) of a whole-number type word, ``s32``; None for any other word."""
-    if word[:1] not in ("s", "u", "b") or not word[1:].isdigit():
-        return None
-    bits = int(word[1:])
-    return (bits, word[0] == "s") if bits in (8, 16, 32, 64) else None
-
-
-class Transfer:
-    """Runs instructions of one function over states."""
-
-    def __init__(self, engine: Engine, function: Function) -> None:
-        """Run instructions of ``function``."""
-        self.engine = engine
-        self.function = function
-        self.selected: dict[Form, tuple[Condition, int, int]] = {}
-
-    # Operands
-
-    def read(self, operand: Operand, state: State) -> Value:
-        """Return what an operand holds."""
-        if isinstance(operand, Immediate):
-            return Number(constant(centred(operand.bits, 64)), 64)
-        if isinstance(operand, Register):
-            return self._register(operand.name, state)
-        if isinstance(operand, Symbol):
-            return Number(add(self.address_of(operand.name), constant(operand.offset)), 64)
-        if isinstance(operand, Negated):
-            held = self._register(operand.register.name, state)
-            return negate(held) if isinstance(held, Condition) else self.unknown_number(32, state)
-        return self.unknown_number(64, state)
-
-    def _register(self, name: str, state: State) -> Value:
-        held = state.registers.get(name)
-        if held is not None:
-            return held
-        if name not in self.function.registers:
-            return Number(self.special(name), 32)
-        if self.function.registers[name] == "pred":
-            return UNKNOWN
-        return self.unknown_number(self.width_of(name), state)
-
-    def width_of(self, name: str) -> int:
-        """Return the bits of a register."""
-        return TYPE_BYTES.get(self.function.registers.get(name, "b64"), 8) * 8
-
-    def unknown_number(self, width: int, state: State, *sources: Form) -> Number:
-        """Return a number of which only the width is known."""
-        return Number(self.engine.fresh("value", *type_range(min(width, 64), True), *sources), width)
-
-    def address_of(self, name: str) -> Form:
-        """Return the address of a variable, parameter or function."""
-        for variable in self.function.variables:
-            if variable.name == name:
-                return self.engine.pointer(variable.space, f"{self.function.name}/{name}", name)
-        known = self.engine.module.variables.get(name)
-        if known is not None:
-            return self.engine.pointer(known.space, name, name)
-        space = "param" if any(p.name == name for p in self.function.parameters) else "code"
-        return self.engine.pointer(space, name, name)
-
-    def special(self, name: str) -> Form:
-        """Return what a special register holds."""
-        base, _, axis = name[1:].partition(".")
-        if axis in ("x", "y", "z"):
-            place = "xyz".index(axis)
-            block, grid = self.engine.launch.block[place], self.engine.launch.grid[place]
-            if base in ("tid", "ctaid"):
-                return self.engine.index(name[1:], block if base == "tid" else grid)
-            if base in ("ntid", "nctaid"):
-                return self.engine.count(name[1:], block if base == "ntid" else grid)
-        low, high = _RANGES.get(name[1:], (-(1 << 31), (1 << 32) - 1))
-        if high == -1:
-            low, high = type_range(64 if "64" in name or name == "%globaltimer" else 32, True)
-        return self.engine.fresh(name, low, min(high, (1 << 63) - 1))
-
-    def number(self, operand: Operand, state: State) -> Number | Choice:
-        """Return the number that an operand holds."""
-        value = self.read(operand, state)
-        return self.unknown_number(64, state) if isinstance(value, Condition) else value
-
-    def condition(self, operand: Operand, state: State) -> Condition:
-        """Return the predicate that an operand holds."""
-        value = self.read(operand, state)
-        return value if isinstance(value, Condition) else UNKNOWN
-
-    # Results
-
-    def write(self, operand: Operand, value: Value, state: State) -> None:
-        """Store into a register; ``_`` is thrown away."""
-        if isinstance(operand, Register):
-            state.registers[operand.name] = value
-
-    def lift(
-        self, operands: tuple[Operand, ...], width: int, state: State, calculate: Calculation
-    ) -> Number | Choice:
-        """Apply ``calculate`` to every combination of what the operands may hold."""
-        values = [options_of(self.number(operand, state)) for operand in operands]
-        arithmetic = self.engine.arithmetic
-        if all(len(each) == 1 for each in values):
-            forms = tuple(each[0].form for each in values)
-            return Number(calculate(arithmetic, forms, state.facts), width)
-        found: list[Option] = []
-        for combination in itertools.product(*values):
-            facts = tuple(dict.fromkeys(f for option in combination for f in option.facts))
-            forms = tuple(option.form for option in combination)
-            found.append(Option(calculate(arithmetic, forms, state.facts.with_more(facts)), facts))
-        parts = [(option, state) for option in found]
-        return merge(self.engine, parts, width) if len(parts) > 1 else choice_of(found, width)
-
-    def generic(self, instruction: Instruction, state: State) -> None:
-        """Results become unknown; they remember which pointers they may come from."""
-        sources = self._sources(instruction, state)
-        for name in written_registers(instruction):
-            if self.function.registers.get(name) == "pred":
-                state.registers[name] = UNKNOWN
-            else:
-                state.registers[name] = self.unknown_number(self.width_of(name), state, *sources)
-
-    def _sources(self, instruction: Instruction, state: State) -> list[Form]:
-        found: list[Form] = []
-        for name in read_registers(instruction):
-            held = state.registers.get(name)
-            if held is not None and not isinstance(held, Condition):
-                found += [option.form for option in options_of(held)]
-        return found
-
-    def run(self, instruction: Instruction, state: State) -> None:
-        """Run one instruction that neither touches memory nor branches."""
-        handler = _HANDLERS.get(instruction.opcode)
-        if handler is None or not handler(self, instruction, state):
-            self.generic(instruction, state)
-
-
-_RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "laneid": (0, 31),
-        "warpid": (0, 63),
-        "nwarpid": (0, 64),
-        "clock64": (0, -1),
-        "globaltimer": (0, -1),
-        "clock": (0, -1),
-        "globaltimer_lo": (0, -1),
-        "globaltimer_hi": (0, -1),
-    }
-)
+def run_plain(t: Transfer, instruction: Instruction, state: State) -> None:
+    """Run one instruction that neither touches memory nor branches."""
+    handler = _HANDLERS.get(instruction.opcode)
+    if handler is None or not handler(t, instruction, state):
+        t.generic(instruction, state)
 
 
 def _typed(instruction: Instruction) -> tuple[int, bool] | None:
@@ -191,7 +36,7 @@ def _binary(calculate: Callable[[Arithmetic, Form, Form, int, bool, Facts], Form
     def handle(t: Transfer, instruction: Instruction, state: State) -> bool:
         kind = _typed(instruction)
         if instruction.modifiers[-1:] == ("pred",):
-            return _predicate(t, instruction, state)
+            return combine_predicates(t, instruction, state)
         if kind is None or len(instruction.operands) != 3:
             return False
         width, signed = kind
@@ -204,25 +49,6 @@ def _binary(calculate: Callable[[Arithmetic, Form, Form, int, bool, Facts], Form
         return True
 
     return handle
-
-
-def _predicate(t: Transfer, instruction: Instruction, state: State) -> bool:
-    combine = {"and": both, "or": either}.get(instruction.opcode)
-    values = [t.condition(operand, state) for operand in instruction.operands[1:]]
-    if instruction.opcode == "xor":
-        found = _exclusive(*values)
-    else:
-        found = combine(*values) if combine is not None else UNKNOWN
-    t.write(instruction.operands[0], found, state)
-    return True
-
-
-def _exclusive(first: Condition, second: Condition) -> Condition:
-    for one, other in ((first, second), (second, first)):
-        known = decided(one)
-        if known is not None:
-            return negate(other) if known else other
-    return UNKNOWN
 
 
 def _not(t: Transfer, instruction: Instruction, state: State) -> bool:
@@ -347,71 +173,6 @@ def _convert(t: Transfer, instruction: Instruction, state: State) -> bool:
     return True
 
 
-def _set_predicate(t: Transfer, instruction: Instruction, state: State) -> bool:
-    relation, kind = instruction.modifiers[0], number_type(instruction.modifiers[-1])
-    found = UNKNOWN
-    if kind is not None:
-        values = [options_of(t.number(operand, state)) for operand in instruction.operands[1:3]]
-        if all(len(each) == 1 for each in values):
-            one, other = (wrap(each[0].form, kind[0]) for each in values)
-            found = _recovered(t, relation, one, other)
-            if found is UNKNOWN:
-                found = compare(t.engine.arithmetic, relation, one, other, kind, state.facts)
-    _store_predicate(t, instruction, found, state)
-    return True
-
-
-def _recovered(t: Transfer, relation: str, one: Form, other: Form) -> Condition:
-    """Return the predicate that ``selp`` turned into a number and ``setp`` turns back."""
-    known = t.selected.get(one)
-    if known is None or not other.is_constant or relation not in ("eq", "ne"):
-        return UNKNOWN
-    condition, yes, no = known
-    if other.const not in (yes, no):
-        return UNKNOWN
-    return condition if (other.const == yes) == (relation == "eq") else negate(condition)
-
-
-def _store_predicate(t: Transfer, instruction: Instruction, found: Condition, state: State) -> None:
-    combine: Callable[[Condition, Condition], Condition] | None = None
-    other: Condition = TRUE
-    if len(instruction.operands) == 4:
-        combine = {"and": both, "or": either, "xor": _exclusive}.get(instruction.modifiers[1])
-        other = t.condition(instruction.operands[3], state)
-    target = instruction.operands[0]
-    targets = (target.first, target.second) if isinstance(target, Pair) else (target,)
-    for place, (each, value) in enumerate(zip(targets, (found, negate(found)), strict=False)):
-        if isinstance(each, Discard):
-            continue
-        if isinstance(each, Symbol) or place > 1:
-            continue
-        t.write(each, combine(value, other) if combine else value, state)
-
-
-def _select(t: Transfer, instruction: Instruction, state: State) -> bool:
-    target, yes, no, predicate = instruction.operands
-    condition = t.condition(predicate, state)
-    kind = number_type(instruction.modifiers[-1])
-    width = kind[0] if kind else TYPE_BYTES.get(instruction.modifiers[-1], 4) * 8
-    known = decided(condition)
-    if known is not None:
-        t.write(target, t.number(yes if known else no, state), state)
-        return True
-    parts: list[tuple[Option, State]] = []
-    for operand, branch in ((yes, condition.true), (no, condition.false)):
-        held = assume(t.engine, state, branch)
-        if held is not None:
-            options = options_of(t.number(operand, state))
-            parts += [(Option(wrap(o.form, width), (*o.facts, *branch.facts)), held) for o in options]
-    if not parts:
-        return False
-    value = merge(t.engine, parts, width) if len(parts) > 1 else Number(parts[0][0].form, width)
-    if isinstance(value, Number) and len(parts) == 2 and all(o.form.is_constant for o, _ in parts):
-        t.selected[value.form] = (condition, parts[0][0].form.const, parts[1][0].form.const)
-    t.write(target, value, state)
-    return True
-
-
 def _bit_field(t: Transfer, instruction: Instruction, state: State) -> bool:
     """``bfe`` with constant place and length, unsigned."""
     kind = _typed(instruction)
@@ -463,8 +224,6 @@ def _abs(t: Transfer, instruction: Instruction, state: State) -> bool:
     return True
 
 
-Handler = Callable[[Transfer, Instruction, State], bool]
-
 _HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "add": _binary(lambda a, x, y, w, s, k: wrap(add(x, y), w)),
@@ -486,13 +245,11 @@ _HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "mov": _move,
         "cvta": _same,
         "cvt": _convert,
-        "setp": _set_predicate,
-        "selp": _select,
+        "setp": set_predicate,
+        "selp": select,
         "bfe": _bit_field,
         "popc": _bounded(lambda width: width),
         "clz": _bounded(lambda width: width),
     }
 )
 """What is understood; any other instruction gives results of which nothing is known."""
-
-__all__ = ["FALSE", "Transfer", "number_type"]

@@ -9,8 +9,9 @@ from planc.effects.conditions import UNKNOWN, Condition, decided
 from planc.effects.engine import Engine
 from planc.effects.flow import Flow
 from planc.effects.memory import MemoryTransfer
+from planc.effects.operands import Transfer
 from planc.effects.state import Domain, State, assume, join, merge
-from planc.effects.transfer import Transfer
+from planc.effects.transfer import run_plain
 from planc.effects.values import Option, options_of
 from planc.ptx.control_flow import EXIT, targets_of
 from planc.ptx.instructions import LEAVES, written_registers
@@ -191,7 +192,7 @@ class Walker:
         if any(isinstance(operand, Address) for operand in instruction.operands):
             self.memory.run(index, instruction, state, self.turns, self.calls)
         else:
-            self.transfer.run(instruction, state)
+            run_plain(self.transfer, instruction, state)
         return state
 
 
