@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from planc.checker.paths import Question
-from planc.plan.program import NONE, EffectKind, Program, Provenance, Role, Schedule, Table
+from planc.plan.program import NONE, EffectKind, Program, Provenance, Role, Schedule
 
 Owners = tuple[int, int]
 """Two rows of buffers, the one whose bytes are used first in front."""
@@ -36,7 +34,7 @@ def users(program: Program) -> dict[int, list[int]]:
 
 
 def handovers(
-    program: Program, schedule: Schedule, uses: dict[int, list[int]], place: Table
+    program: Program, schedule: Schedule, uses: dict[int, list[int]], place: Sequence[int]
 ) -> Iterator[Owners]:
     """Yield pairs of buffers that share bytes, so that if all of them are in order, so are all others.
 
@@ -46,7 +44,7 @@ def handovers(
     two that become neighbours because one between them leaves are in order already. A buffer that nobody
     uses is never live.
     """
-    first = {row: int(place[nodes].min()) for row, nodes in uses.items() if nodes}
+    first = {row: min(place[node] for node in nodes) for row, nodes in uses.items() if nodes}
     events = []
     for row, _, offset in schedule.placements.tolist():
         size = program.buffers[row].nbytes
@@ -66,11 +64,10 @@ def handovers(
         here.insert(at, (begin, row))
 
 
-def ordered(pair: Owners, uses: dict[int, list[int]], place: Table) -> Question:
+def ordered(pair: Owners, uses: dict[int, list[int]], place: Sequence[int]) -> Question:
     """Return the question whether all uses of the first buffer come before all uses of the second."""
-    former, heir = uses[pair[0]], uses[pair[1]]
-    if int(place[former].max()) < int(place[heir].min()):
-        return Question(former, heir, pair)
-    # The order itself is against it: one pair that the order has the wrong way round stands for all.
-    late, early = former[int(np.argmax(place[former]))], heir[int(np.argmin(place[heir]))]
-    return Question((late,), (early,), pair)
+    late = max(uses[pair[0]], key=place.__getitem__)
+    early = min(uses[pair[1]], key=place.__getitem__)
+    if place[late] < place[early]:
+        return Question(uses[pair[0]], uses[pair[1]], pair)
+    return Question((late,), (early,), pair)  # the order itself is against it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,55 +23,64 @@ class Question:
     about: tuple[int, ...] = ()
 
 
+class _Block(NamedTuple):
+    """Sources (positions, rising), a bit each; by target, which bits each question wants there."""
+
+    sources: list[int]
+    wanted: dict[int, list[tuple[int, Question]]]
+
+
 class Paths:
     """The full edges of a schedule whose order is a legal one. Programmatic edges carry no path."""
 
     def __init__(self, schedule: Schedule) -> None:
         """Number the nodes by their place in the order."""
         count = len(schedule.order)
-        self.place = np.empty(count, np.int64)
-        self.place[schedule.order] = np.arange(count)
+        place = np.empty(count, np.int64)
+        place[schedule.order] = np.arange(count)
         full = schedule.edges[schedule.edges["type"] == EdgeType.FULL]
+        self.place: list[int] = place.tolist()
         self._rows: list[int] = schedule.order.tolist()
         self._before: list[list[int]] = [[] for _ in range(count)]
-        pairs = zip(self.place[full["before"]].tolist(), self.place[full["after"]].tolist(), strict=True)
+        pairs = zip(place[full["before"]].tolist(), place[full["after"]].tolist(), strict=True)
         for source, target in pairs:
             self._before[target].append(source)
 
     def missing(self, questions: Iterable[Question]) -> Iterator[tuple[Question, int, int]]:
-        """Yield (question, source, target) for each pair of rows between which no path leads."""
-        wanted: dict[int, list[tuple[int, Question]]] = {}
-        for question in questions:
-            targets = sorted(int(self.place[t]) for t in question.targets)
+        """Yield (question, source, target) where no path leads; one source a target stands for all."""
+        asked = list(questions)
+        named = sorted({self.place[source] for question in asked for source in question.sources})
+        rank = {source: number for number, source in enumerate(named)}
+        blocks = [_Block(named[at : at + _AT_ONCE], {}) for at in range(0, len(named), _AT_ONCE)]
+        for question in asked:
+            masks: dict[int, int] = {}
             for source in question.sources:
-                wanted.setdefault(int(self.place[source]), []).extend((t, question) for t in targets)
-        sources = sorted(wanted)
-        for start in range(0, len(sources), _AT_ONCE):
-            yield from self._sweep(sources[start : start + _AT_ONCE], wanted)
+                block, bit = divmod(rank[self.place[source]], _AT_ONCE)
+                masks[block] = masks.get(block, 0) | 1 << bit
+            for target in question.targets:
+                for block, mask in masks.items():
+                    blocks[block].wanted.setdefault(self.place[target], []).append((mask, question))
+        for part in blocks:
+            yield from self._sweep(part)
 
-    def _sweep(
-        self, sources: list[int], wanted: dict[int, list[tuple[int, Question]]]
-    ) -> Iterator[tuple[Question, int, int]]:
-        """Follow ``sources``, rising, from the first of them to the last target that is asked about."""
-        asked: dict[int, list[tuple[int, Question]]] = {}
-        for source in sources:
-            for target, question in wanted[source]:
-                asked.setdefault(target, []).append((source, question))
+    def _sweep(self, block: _Block) -> Iterator[tuple[Question, int, int]]:
+        """Follow the sources of ``block`` from the first of them to the last target that is asked about."""
+        sources, wanted = block
         bit = {source: 1 << number for number, source in enumerate(sources)}
         first = sources[0]
         reached: list[int] = []
-        for position in range(first, max(asked) + 1):
+        for position in range(first, max(wanted) + 1):
             mine = 0
             for previous in self._before[position]:
                 if previous >= first:
                     mine |= reached[previous - first] | bit.get(previous, 0)
             reached.append(mine)
-            for source, question in asked.get(position, ()):
-                if not mine & bit[source]:
-                    yield question, self._rows[source], self._rows[position]
-        for target in asked:
-            if target < first:
-                yield from ((q, self._rows[s], self._rows[target]) for s, q in asked[target])
+        for target, asked in wanted.items():
+            have = reached[target - first] if target >= first else 0
+            for mask, question in asked:
+                if lacking := mask & ~have:
+                    source = sources[lacking.bit_length() - 1]
+                    yield question, self._rows[source], self._rows[target]
 
 
 def program_edges(edges: Table, schedule: Schedule) -> Iterator[Question]:

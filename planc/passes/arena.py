@@ -36,7 +36,7 @@ class Arena:
 
     name: ClassVar[str] = "arena"
     memory: str = choice("strict", "tight", "separate")
-    effort: int = number(20_000, 0, 1_000_000_000)
+    effort: int = number(2_000, 0, 1_000_000_000)
 
     def run(self, program: Program, schedule: Schedule) -> Schedule:
         """Return the schedule with places, and in ``tight`` perhaps more edges and another order."""

@@ -14,11 +14,12 @@ SEARCHED = 1_024
 """A search is tried for at most this many blocks: it keeps a matrix of pairs."""
 
 
-def pack(problem: Problem, effort: int, on_time: Callable[[], bool] = lambda: True) -> Placed:
+def pack(problem: Problem, effort: int, on_time: Callable[[], bool] = lambda: True, seed: int = 0) -> Placed:
     """Return a placement of ``problem`` for about ``effort`` steps of work.
 
     The search is for the bound itself, and if it finds nothing, for heights half way down from what there
-    is. ``on_time`` may end it early; without it the same call gives the same answer.
+    is. ``on_time`` may end it early; without it the same call gives the same answer. Another ``seed``
+    looks elsewhere.
     """
     count = len(problem.sizes)
     if not count:
@@ -32,7 +33,7 @@ def pack(problem: Problem, effort: int, on_time: Callable[[], bool] = lambda: Tr
     for share in (2, 4, 4):
         if best.height <= height or effort < count:
             break
-        found = search(scaled, height // unit, effort // share, on_time)
+        found = search(scaled, height // unit, effort // share, on_time, seed)
         if found is None:
             height = (height + best.height) // 2
             continue

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from planc.plan.program import NONE, EffectKind, Program, Provenance, Role
+from planc.plan.program import NONE, EffectKind, Program, Provenance, Role, Table
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 def scratch_rows(program: Program) -> list[int]:
@@ -23,9 +27,14 @@ def scratch_uses(program: Program) -> dict[int, list[int]]:
     unknown = inner & ((effects["range_provenance"] == Provenance.UNKNOWN) | (effects["buffer"] == NONE))
     wild = np.unique(effects["node"][unknown])
     known = effects[inner & ~unknown]
-    known = known[np.argsort(known["buffer"], kind="stable")]
-    uses = {}
-    for row in scratch_rows(program):
-        low, high = np.searchsorted(known["buffer"], [row, row + 1])
-        uses[row] = np.union1d(known["node"][low:high], wild).tolist()
-    return uses
+    by_buffer = np.lexsort([known["node"], known["buffer"]])
+    buffers, nodes = known["buffer"][by_buffer], known["node"][by_buffer]
+    rows = scratch_rows(program)
+    starts, ends = (np.searchsorted(buffers, rows, side=side).tolist() for side in _SIDES)
+    return {
+        row: _distinct(nodes[start:end], wild) for row, start, end in zip(rows, starts, ends, strict=True)
+    }
+
+
+def _distinct(nodes: Table, more: Table) -> list[int]:
+    return sorted({*nodes.tolist(), *more.tolist()})
