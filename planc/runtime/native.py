@@ -4,8 +4,9 @@ Why not by the package's build: the wheel stays one for every platform and Pytho
 compiler, a checkout needs no install, and the binary always belongs to the source that runs. The environment:
 
 - ``PLANC_NATIVE=0`` keeps to Python;
-- ``PLANC_CACHE_DIR`` is the folder (default ``$XDG_CACHE_HOME/planc``, ``~/.cache/planc``); a service's
-  container gets it filled by calling :func:`native` once where there is a compiler;
+- ``PLANC_CACHE`` is planc's cache (default ``$XDG_CACHE_HOME/planc``, ``~/.cache/planc``), in whose folder
+  ``native`` it lies; a service's container gets it filled by calling :func:`native` once where there is a
+  compiler;
 - ``CC`` is the compiler (default ``cc``).
 """
 
@@ -92,10 +93,10 @@ def source_digest() -> str:
 
 
 def _folder() -> Path:
-    chosen = os.environ.get("PLANC_CACHE_DIR")
+    chosen = os.environ.get("PLANC_CACHE")
     if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "planc"
+        return Path(chosen) / "native"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "planc" / "native"
 
 
 def _private(folder: Path) -> Path:

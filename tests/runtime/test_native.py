@@ -29,46 +29,47 @@ def say(**environment: str) -> str:
 
 @needs_compiler
 def test_it_is_compiled_once_into_a_private_folder(tmp_path: Path) -> None:
-    cache = tmp_path / "cache" / "planc"
-    first = say(PLANC_CACHE_DIR=str(cache))
+    tmp_path.chmod(0o775)  # of no account: the folder within is its owner's alone
+    cache = tmp_path / "planc" / "native"
+    first = say(PLANC_CACHE=str(cache.parent))
     (made,) = cache.iterdir()
     assert first == f"native ({made})" and cache.stat().st_mode & 0o777 == 0o700
     before = made.stat().st_mtime_ns
-    assert say(PLANC_CACHE_DIR=str(cache), CC="/nowhere/cc") == first  # what is there needs no compiler
+    assert say(PLANC_CACHE=str(cache.parent), CC="/nowhere/cc") == first  # what is there needs no compiler
     assert made.stat().st_mtime_ns == before
 
 
 @needs_compiler
 def test_the_cache_follows_xdg(tmp_path: Path) -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "PLANC_CACHE_DIR"}
+    environment = {k: v for k, v in os.environ.items() if k != "PLANC_CACHE"}
     said = run(SAY, {**environment, "XDG_CACHE_HOME": str(tmp_path)}).strip()
-    assert said.startswith(f"native ({tmp_path}/planc/_native-")
+    assert said.startswith(f"native ({tmp_path}/planc/native/_native-")
 
 
 @needs_compiler
 @pytest.mark.parametrize("damage", ["garbage", "another source", "empty"])
 def test_a_file_that_is_not_what_its_name_says_is_compiled_again(tmp_path: Path, damage: str) -> None:
-    good = say(PLANC_CACHE_DIR=str(tmp_path))
-    (made,) = tmp_path.iterdir()
+    good = say(PLANC_CACHE=str(tmp_path))
+    (made,) = (tmp_path / "native").iterdir()
     made.unlink()
     if damage == "another source":
         natives.compile_native(made, "0" * 64)
     else:
         made.write_bytes(b"no library at all" if damage == "garbage" else b"")
-    assert say(PLANC_CACHE_DIR=str(tmp_path)) == good
-    assert list(tmp_path.iterdir()) == [made]
+    assert say(PLANC_CACHE=str(tmp_path)) == good
+    assert list(made.parent.iterdir()) == [made]
 
 
 @needs_compiler
 def test_processes_that_come_at_once(tmp_path: Path) -> None:
-    environment = {**os.environ, "PLANC_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "PLANC_CACHE": str(tmp_path)}
     command = [sys.executable, "-W", "error", "-c", SAY]
     running = [
         subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     said = {process.communicate(timeout=120)[0].strip() for process in running}
-    (made,) = tmp_path.iterdir()
+    (made,) = (tmp_path / "native").iterdir()
     assert said == {f"native ({made})"}
 
 
@@ -77,7 +78,8 @@ def test_processes_that_come_at_once(tmp_path: Path) -> None:
 def test_it_compiles_with_and_without_pythons_headers(tmp_path: Path, options: tuple[str, ...]) -> None:
     """Strictly, and it works: an unknown kind of node is refused, an argument that is no address raises."""
     digest = natives.source_digest()
-    path = tmp_path / f"_native-{digest[:24]}.abi3.so"
+    path = tmp_path / "native" / f"_native-{digest[:24]}.abi3.so"
+    path.parent.mkdir(mode=0o700)
     natives.compile_native(path, digest, *options, "-Wall", "-Wextra", "-Werror", "-std=c11")
     code = """
         import numpy as np
@@ -98,7 +100,7 @@ def test_it_compiles_with_and_without_pythons_headers(tmp_path: Path, options: t
         print(loop.add(1, 1, tables, handles), loop.set(1, 1, tables, handles, np.array([3, 4])))
         print(module.digest() == "%s", native().path)
     """
-    said = run(code % digest, {**os.environ, "PLANC_CACHE_DIR": str(tmp_path)})
+    said = run(code % digest, {**os.environ, "PLANC_CACHE": str(tmp_path)})
     assert said == f"TypeError\nTypeError\n(1, 0) (1, 0)\nTrue {path}\n"
 
 
@@ -115,18 +117,20 @@ def test_there_is_none_where_it_is_switched_off() -> None:
     ],
 )
 def test_without_a_compiler_the_reason_is_told(tmp_path: Path, compiler: str, said: str) -> None:
-    assert say(PLANC_CACHE_DIR=str(tmp_path), CC=compiler) == f"in Python ({said})"
-    assert list(tmp_path.iterdir()) == []
+    assert say(PLANC_CACHE=str(tmp_path), CC=compiler) == f"in Python ({said})"
+    assert list((tmp_path / "native").iterdir()) == []
 
 
 def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
-    tmp_path.chmod(0o777)
-    assert say(PLANC_CACHE_DIR=str(tmp_path)) == f"in Python ({tmp_path} can be written to by others)"
+    folder = tmp_path / "native"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert say(PLANC_CACHE=str(tmp_path)) == f"in Python ({folder} can be written to by others)"
 
 
 def test_a_cache_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    said = say(PLANC_CACHE_DIR=str(tmp_path / "file" / "planc"))
+    said = say(PLANC_CACHE=str(tmp_path / "file" / "planc"))
     assert said.startswith("in Python (") and "NotADirectoryError" in said
 
 
@@ -142,7 +146,7 @@ def test_the_same_graph_without_a_compiler(environment: dict[str, str], tmp_path
             fed(exe).replay().wait()
             print(primary_context(0).loop.name, exe.read("y").tobytes().hex())
     """
-    cached = {**environment, "PLANC_CACHE_DIR": str(tmp_path)}
+    cached = {**environment, "PLANC_CACHE": str(tmp_path)}
     without = run(code, {**cached, "CC": "/nowhere/cc"}).split()
     with_ = run(code, cached).split()
     assert (without[0], with_[0]) == ("python", "native") and without[1] == with_[1]
