@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import planc
-from planc.cli import check, compile, doctor, explain, inspect, new, run, schema
+from planc.cli import check, compile, doctor, explain, inspect, lint, new, run, schema
 
 app = typer.Typer(
     name="planc",
@@ -25,6 +25,7 @@ COMMANDS = (
     ("compile", compile.compile_command),
     ("inspect", inspect.inspect),
     ("run", run.run),
+    ("lint", lint.lint),
     ("explain", explain.explain),
     ("schema", schema.schema),
     ("doctor", doctor.doctor),
