@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
@@ -111,8 +113,9 @@ def test_observers_see_every_step():
 
 
 def test_verify_stops_a_pipeline_and_a_failing_pass_is_named():
+    @dataclass(frozen=True)
     class Broken:
-        name = "broken"
+        name: ClassVar[str] = "broken"
 
         def run(self, program, schedule):
             raise KeyError("gone")
