@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Target = int | str
 _MOST_THREADS = 40
-_MOST_SEARCHES = 6
+_MOST_STEPS = 15_000
 _VERBS = {"read": "reads", "write": "writes", "read-write": "changes", "reduce": "changes"}
 
 
@@ -49,6 +49,7 @@ class Search:
         self.engine = engine
         self.entry = entry
         self.followed: dict[Thread, list[Hit]] = {}
+        self.steps = 0
 
     def run(self, mets: list[Met]) -> tuple[Finding, ...]:
         """Return the findings, each line and target once."""
@@ -91,8 +92,6 @@ class Search:
 
     def _violator(self, met: Met, view: int) -> tuple[Thread, int] | None:
         width = met.record.width
-        if len(self.followed) > _MOST_THREADS * _MOST_SEARCHES:
-            return None
         for thread in self._threads(met, view - width + 1):
             for hit in self._hits(thread):
                 is_same = hit.line == met.record.line and hit.target == met.target
@@ -102,8 +101,12 @@ class Search:
 
     def _hits(self, thread: Thread) -> list[Hit]:
         found = self.followed.get(thread)
+        if found is None and self.steps > _MOST_STEPS:
+            return []
         if found is None:
-            found = self.followed[thread] = follow(self.stage, self.entry, self.engine.launch, thread)
+            found, steps = follow(self.stage, self.entry, self.engine.launch, thread)
+            self.followed[thread] = found
+            self.steps += steps
         return found
 
     def _threads(self, met: Met, beyond: int) -> Iterable[Thread]:

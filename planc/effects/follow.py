@@ -23,7 +23,7 @@ from planc.ptx.syntax import Instruction
 if TYPE_CHECKING:
     from planc.effects.analyse import FirstStage
 
-_STEPS = 6_000
+_STEPS = 3_000
 
 
 class _LostError(Exception):
@@ -51,8 +51,8 @@ class Hit:
     offset: int
 
 
-def follow(stage: FirstStage, entry: str, launch: LaunchFacts, thread: Thread) -> list[Hit]:
-    """Return the accesses of a thread, as far as it can be followed.
+def follow(stage: FirstStage, entry: str, launch: LaunchFacts, thread: Thread) -> tuple[list[Hit], int]:
+    """Return the accesses of a thread, as far as it can be followed, and the steps that it took.
 
     An argument with a range is taken at the lower end of it.
     """
@@ -62,7 +62,7 @@ def follow(stage: FirstStage, entry: str, launch: LaunchFacts, thread: Thread) -
     engine = Engine(stage.module, replace(launch, parameters=fixed), thread=(thread.place, thread.block))
     with suppress(_LostError, _EndError):
         _Follower(engine, stage.flows, stage.flows[entry]).run(State({}, Facts()))
-    return _hits(engine)
+    return _hits(engine), engine.steps
 
 
 def _fixed(fact: IntegerFact) -> IntegerFact:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planc.effects.bounds import interval
-from planc.effects.forms import Form, symbol_form
+from planc.effects.forms import ZERO, Form, subtract, symbol_form
 from planc.effects.state import State
-from planc.effects.symbols import Symbols
+from planc.effects.symbols import Origin, Symbols
 from planc.effects.values import MOST_OPTIONS, Choice, Number, Option, Value, options_of
 
 _LOWS = (1, 0, -1, -(1 << 15), -(1 << 31), -(1 << 63))
@@ -24,12 +24,13 @@ class Stepping:
 
 @dataclass(frozen=True, slots=True)
 class Ranging:
-    """A register between two numbers; ``tries`` counts how often they were widened."""
+    """A register between two numbers from ``base`` (a pointer, or 0) on; ``tries`` counts widenings."""
 
     low: int
     high: int
     width: int
     tries: int = 0
+    base: Form = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,11 @@ def is_invariant(form: Form, mark: int) -> bool:
 def widened(symbols: Symbols, guess: Ranging, value: Value | None, state: State) -> Guess:
     """Return a range that holds ``value`` too, wider where a few tries did not do."""
     if not isinstance(value, Number):
-        return Nothing(guess.width)
-    if symbols.taint(value.form):
-        return Nothing(guess.width, (value.form,))
-    low, high = interval(symbols, value.form, state.facts)
+        return Nothing(guess.width, (guess.base,))
+    offset = subtract(value.form, guess.base)
+    if symbols.taint(offset):
+        return Nothing(guess.width, (value.form, guess.base))
+    low, high = interval(symbols, offset, state.facts)
     if guess.low <= low and high <= guess.high:
         return guess
     low, high = min(low, guess.low), max(high, guess.high)
@@ -70,8 +72,27 @@ def widened(symbols: Symbols, guess: Ranging, value: Value | None, state: State)
         low = next((t for t in (guess.low, *_LOWS) if t <= low), low)
         high = next((t for t in (guess.high, *_HIGHS) if t >= high), high)
     if high - low >= 1 << guess.width or guess.tries > 6:
+        return anything(guess)
+    return Ranging(low, high, guess.width, guess.tries + 1, guess.base)
+
+
+def anything(guess: Ranging) -> Guess:
+    """Return the guess that any offset from the base is possible."""
+    if not guess.base.terms:
         return Nothing(guess.width)
-    return Ranging(low, high, guess.width, guess.tries + 1)
+    low, high = -(1 << (guess.width - 1)), (1 << (guess.width - 1)) - 1
+    return Ranging(low, high, guess.width, guess.tries, guess.base)
+
+
+def common_base(symbols: Symbols, forms: list[Form]) -> Form:
+    """Return the one pointer that all forms add something to, or 0."""
+    found: set[int] = set()
+    for form in forms:
+        pointers = [s for s, c in form.terms if symbols[s].origin is Origin.POINTER]
+        if len(pointers) != 1 or form.coefficient(pointers[0]) != 1:
+            return ZERO
+        found.update(pointers)
+    return symbol_form(found.pop()) if len(found) == 1 else ZERO
 
 
 def picked(guess: Picking, value: Value | None, mark: int) -> Guess:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from planc.effects.arithmetic import type_range
 from planc.effects.bounds import interval, lower, upper
 from planc.effects.conditions import UNKNOWN, Condition, Raw
-from planc.effects.forms import Form, add, scale, shift, substitute, subtract, symbol_form, tight, wrap
+from planc.effects.forms import ZERO, Form, add, scale, shift, substitute, subtract, symbol_form, tight, wrap
 from planc.effects.guesses import (
     Guess,
     Nothing,
     Picking,
     Ranging,
     Stepping,
+    common_base,
     is_invariant,
     picked,
     remembered,
@@ -102,7 +103,8 @@ class _Solver:
         if isinstance(guess, Picking):
             return choice_of(list(guess.options), guess.width)
         if isinstance(guess, Ranging):
-            return Number(self.engine.fresh("value", guess.low, guess.high), guess.width)
+            value = self.engine.fresh("value", guess.low, guess.high)
+            return Number(add(guess.base, value), guess.width)
         bounds = type_range(guess.width, True)
         return Number(self.engine.fresh("value", *bounds, *guess.sources), guess.width)
 
@@ -199,7 +201,7 @@ class _Solver:
         step = self._step(phi, values, guess.width)
         if step is not None:
             return Stepping(initial, step)
-        return self._fallback(initial, values, guess.width)
+        return self._fallback(initial, values, guess.width, phi)
 
     def _step(self, phi: Form, values: list[Value | None], width: int) -> int | None:
         steps = {wrap(subtract(v.form, phi), width) if isinstance(v, Number) else None for v in values}
@@ -211,15 +213,28 @@ class _Solver:
     def _is_invariant(self, form: Form) -> bool:
         return is_invariant(form, self.mark)
 
-    def _fallback(self, initial: Number | Choice, values: list[Value | None], width: int) -> Guess:
+    def _fallback(
+        self, initial: Number | Choice, values: list[Value | None], width: int, phi: Form | None = None
+    ) -> Guess:
+        """Return the first guess for a register without a step; ``phi`` is what the first walk began with."""
         forms = [o.form for v in values if isinstance(v, Number | Choice) for o in options_of(v)]
+        forms = [form for form in forms if form != phi]
         forms += [o.form for o in options_of(initial)]
         if any(self.engine.symbols.taint(form) for form in forms):
             options = tuple(Option(o.form) for o in options_of(initial))
-            fits = all(self._is_invariant(form) for form in forms)
-            return Picking(options, width) if fits else Nothing(width, tuple(dict.fromkeys(forms)))
-        low, high = interval(self.engine.symbols, options_of(initial)[0].form, self.entry.facts)
-        return Ranging(low, high, width) if low <= high else Nothing(width)
+            if all(self._is_invariant(form) for form in forms):
+                return Picking(options, width)
+            base = common_base(self.engine.symbols, [o.form for o in options])
+            return self._ranging(options[0].form, base, width, forms)
+        return self._ranging(options_of(initial)[0].form, ZERO, width, forms)
+
+    def _ranging(self, initial: Form, base: Form, width: int, forms: list[Form]) -> Guess:
+        """Return a guess that holds the first value; sums with one pointer keep it."""
+        offset = subtract(initial, base)
+        low, high = interval(self.engine.symbols, offset, self.entry.facts)
+        if self.engine.symbols.taint(offset) or low > high:
+            return Nothing(width, tuple(dict.fromkeys(forms)))
+        return Ranging(low, high, width, 0, base)
 
     # Numbers of turns
 

@@ -140,21 +140,21 @@ class MemoryTransfer:
         if access.space in _PRIVATE or not self.engine.recording:
             return
         touch = _TOUCHES.get(instruction.opcode, _other)(instruction, access, index in self.dead_results)
-        for option in self.options(access.address, state):
+        options, is_single = self.options(access.address, state)
+        for option in options:
             facts = tuple(dict.fromkeys((*state.facts.items, *option.facts)))
-            domain = None if option.facts else state.domain
+            domain = state.domain if is_single else None
             self.engine.accesses.append(
                 RawAccess(instruction, touch, option.form, facts, domain, turns, calls)
             )
 
-    def options(self, address: Address, state: State) -> Iterable[Option]:
-        """Yield what an address may be; private memory is left out."""
+    def options(self, address: Address, state: State) -> tuple[list[Option], bool]:
+        """Return what an address may be, and whether it is one number; private memory is left out."""
         if address.base is None:
-            yield Option(Form(address.offset))
-            return
-        for option in options_of(self.transfer.number(address.base, state)):
-            if not self._is_private(option.form):
-                yield Option(shift(option.form, address.offset), option.facts)
+            return [Option(Form(address.offset))], True
+        found = options_of(self.transfer.number(address.base, state))
+        moved = [Option(shift(o.form, address.offset), o.facts) for o in found]
+        return [o for o in moved if not self._is_private(o.form)], len(found) == 1
 
     def _is_private(self, form: Form) -> bool:
         keys = [self.engine.symbols.key(s) for s in form.symbols]

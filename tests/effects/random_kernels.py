@@ -79,8 +79,8 @@ class Writer:
             f"({one} & {constant - 1})",
             f"({one} >> {self.rng.randint(1, 4)})",
             f"(({one} & 255) << {self.rng.randint(1, 3)})",
-            f"min({one}, {other})",
-            f"max({one}, {other})",
+            f"min((int){one}, (int){other})",
+            f"max((int){one}, (int){other})",
             f"({self.condition(scope, 0)} ? {one} : {other})",
             f"(({one} & 63) * m)",
             f"(int)((unsigned){one} % {constant}u)",
@@ -167,6 +167,9 @@ class Writer:
         elif self.rng.random() < 0.1:
             head = f"for (int {name} = 64; {name} > 0; {name} >>= 1) {{"
         lines = self.block([*scope, name], depth - 1)
+        if self.rng.random() < 0.25:
+            swap = "{ float* r = a; a = b; b = r; }"
+            lines.append(f"if ({self.condition([*scope, name], 0)}) {swap}")
         if self.rng.random() < 0.1:
             lines.append(f"if ({self.condition([*scope, name], 0)}) break;")
         return [head, *lines, "}"]

@@ -113,3 +113,13 @@ K difference(float* a, float* b) { long long d = b - a; float* p = a + d; p[thre
 K asserts(const float* x, float* y) { if (x[threadIdx.x] > 1e9f) __assertfail("x", "k.cu", 1, "k", 1); }
 // launch: 1 x 64: W(256, MAY(0, 64, 4)), R(256, ALL)
 K traps(float* y, const float* x) { if (x[threadIdx.x] > 1e9f) __trap(); y[threadIdx.x] = 1; }
+// launch: 1 x 1: W(4000), W(4004), R(4000, ALL), 1000
+K switched_pointer(float* y, float* z, const int* c, int n) { float* p = y; for (int i = 0; i < n; i++) { p[i] = 1; if (c[i]) p = z + 1; } }
+// launch: 1 x 1: W(4000), W(4000), 7
+K swapped_pointers(float* y, float* z, int n) {
+#pragma unroll 1
+for (int i = 0; i < n; i++) { y[i] = 1; float* r = y; y = z; z = r; } }
+// launch: 1 x 1: W(4000), R(4000, ALL), 1000
+K loaded_steps(float* y, const int* step, int n) { float* p = y; for (int i = 0; i < n; i++) { *p = 1; p += step[i] & 3; } }
+// launch: 1 x 32: W(40000), 10, 9
+K argument_steps(float* y, int s, int n) { float* p = y + threadIdx.x; for (int i = 0; i < n; i++) { *p = 1; p += s; } }
