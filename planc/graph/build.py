@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -32,13 +32,15 @@ class Built:
     """A program as far as it could be built.
 
     ``complete``: no error was reported and the program may be compiled. ``failed`` are the rows of nodes
-    without their operation and effects. ``acyclic``: the edges have a legal order.
+    without their operation and effects. ``acyclic``: the edges have a legal order. ``operators`` gives the
+    operator of each proved reduction (a row of the effects).
     """
 
     program: Program
     complete: bool
     failed: frozenset[int]
     acyclic: bool
+    operators: Mapping[int, str] = field(default_factory=dict)
 
 
 def build_program(
@@ -115,7 +117,7 @@ def build(flat: FlatGraph, artifacts: Mapping[str, KernelArtifact], collector: C
         may_alias=tuple(sorted(aliases)),
     )
     complete = reporter.errors == 0 and not (nodes.failed or flat.broken) and _all_built(used, artifacts)
-    return Built(program, complete, nodes.failed, acyclic)
+    return Built(program, complete, nodes.failed, acyclic, nodes.operators)
 
 
 def _targets(flat: FlatGraph) -> tuple[str, ...]:

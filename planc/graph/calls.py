@@ -19,8 +19,8 @@ from planc.graph.uses import Deeds, Use, deeds
 from planc.plan.program import NONE, EffectKind, Provenance
 from planc.source.flat import Argument, RunOp
 
-EffectRow = tuple[int, int, int, int, int, int, int, int, int]
-"""(buffer, kind, kind provenance, range provenance, parameter, may row and count, must row and count)."""
+EffectRow = tuple[int, int, int, int, int, int, int, int, int, str]
+"""(buffer, kind, kind and range provenance, parameter, may row and count, must row and count, operator)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Call:
 def effect_row(buffer: int, access: Access, box: int) -> EffectRow:
     """Return the effect of a fill or a copy, which its operation gives."""
     known = int(access.kind_provenance), int(access.range_provenance)
-    return buffer, int(access.kind), *known, NONE, box, 1, box if access.must else 0, int(access.must)
+    return buffer, int(access.kind), *known, NONE, box, 1, box if access.must else 0, int(access.must), ""
 
 
 _PROVED = int(Provenance.PROVED)
-EXTERNAL: EffectRow = (NONE, int(EffectKind.EXTERNAL), _PROVED, _PROVED, NONE, 0, 0, 0, 0)
+EXTERNAL: EffectRow = (NONE, int(EffectKind.EXTERNAL), _PROVED, _PROVED, NONE, 0, 0, 0, 0, "")
 """A kernel that prints or asserts."""
 
 
@@ -152,15 +152,15 @@ class Calls:
     def _row(self, buffer: int, use: Use, parameter: int) -> EffectRow:
         known = int(use.kind_known), int(use.range_known)
         boxes = *self._boxes.run(use.may), *self._boxes.run(use.must)
-        return buffer, int(use.kind), *known, parameter, *boxes
+        return buffer, int(use.kind), *known, parameter, *boxes, use.operator
 
     def _anything(self) -> EffectRow:
         """Return the effect of a run that may touch anything: it stands at some buffer, and holds for all."""
         unknown = int(Provenance.UNKNOWN), int(Provenance.UNKNOWN)
         writable = [k.row for k in self._names.buffers.values() if not k.read_only]
         if not writable:
-            return NONE, int(EffectKind.EXTERNAL), *unknown, NONE, 0, 0, 0, 0
-        return writable[0], int(EffectKind.READ_WRITE), *unknown, NONE, 0, 0, 0, 0
+            return NONE, int(EffectKind.EXTERNAL), *unknown, NONE, 0, 0, 0, 0, ""
+        return writable[0], int(EffectKind.READ_WRITE), *unknown, NONE, 0, 0, 0, 0, ""
 
 
 def _argument_bytes(size: int, bound: tuple[Bound, ...]) -> bytes:

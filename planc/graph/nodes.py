@@ -34,7 +34,11 @@ ARGUMENT_ALIGN = 16
 
 @dataclass(frozen=True, slots=True)
 class NodeTables:
-    """The tables of a program that its nodes fill; ``failed`` are rows whose operation is wrong."""
+    """The tables of a program that its nodes fill.
+
+    ``failed`` are rows whose operation is wrong; ``operators`` gives that of a proved reduction (a row of
+    ``effects``), as ``add.u32``.
+    """
 
     nodes: Table
     kernel_ops: Table
@@ -45,6 +49,7 @@ class NodeTables:
     patches: Table
     arguments: bytes
     failed: frozenset[int]
+    operators: Mapping[int, str]
 
 
 Row = tuple[Any, ...]
@@ -65,13 +70,16 @@ class _Rows:
         self.fill_ops: list[Row] = []
         self.copy_ops: list[Row] = []
         self.effects: list[Row] = []
+        self.operators: dict[int, str] = {}
         self.relocations: list[Row] = []
         self.patches: list[Row] = []
         self.arguments = bytearray()
 
     def add_effects(self, row: int, effects: Sequence[EffectRow]) -> None:
         """Add the effects of node ``row``."""
-        for buffer, kind, kind_known, range_known, *rest in effects:
+        for buffer, kind, kind_known, range_known, *rest, operator in effects:
+            if operator:
+                self.operators[len(self.effects)] = operator
             self.effects.append((row, buffer, kind, kind_known, range_known, 0, *rest))
 
 
@@ -164,4 +172,5 @@ def build_nodes(
         table(rows.patches, PATCH),
         bytes(rows.arguments),
         frozenset(failed),
+        rows.operators,
     )

@@ -44,13 +44,14 @@ _MOST = 24
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One effect on one buffer; boxes count from the buffer's start."""
+    """One effect on one buffer; boxes count from the buffer's start. ``operator``: of a proved reduction."""
 
     kind: EffectKind
     kind_known: Provenance
     range_known: Provenance
     may: tuple[Box, ...]
     must: tuple[Box, ...] = ()
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,12 @@ def pointer_use(bound: Bound, view: View, results: Sequence[KernelEffects], wild
     lost = next((e.reason or "it is not followed" for e in effects if e.kind == "unknown"), wild)
     if not effects or lost:
         return _told(bound, view, lost or "there is no PTX to analyse")
-    kind = joined_kind(e.kind for e in effects)
+    kind = joined_kind(effects)
     if kind is None:
         return Pointer(bound, view, (), None)
     if not all(_bounded(a, view) for e in effects for a in e.accesses):
-        use = Use(kind, Provenance.PROVED, Provenance.ASSUMED, (view.footprint,))
+        operator = _operator(kind, effects)
+        use = Use(kind, Provenance.PROVED, Provenance.ASSUMED, (view.footprint,), (), operator)
         return Pointer(bound, view, (use,), kind)
     accesses = tuple(dict.fromkeys(a for e in effects for a in e.accesses))
     return Pointer(bound, view, _proved(kind, effects, accesses, view.box.offset), kind, "", accesses)
@@ -119,12 +121,18 @@ def _told(bound: Bound, view: View, reason: str) -> Pointer:
     return Pointer(bound, view, (use,), None, reason)
 
 
-def joined_kind(kinds: Iterable[str]) -> EffectKind | None:
+def joined_kind(effects: Iterable[Effect]) -> EffectKind | None:
     """Return one kind that holds for all targets, None where none of them touches anything."""
-    found = {kind for kind in kinds if kind != "none"}
+    found = {(effect.kind, effect.operator) for effect in effects if effect.kind != "none"}
     if len(found) > 1:
-        return EffectKind.READ_WRITE
-    return KINDS[found.pop()] if found else None
+        kinds = {kind for kind, _ in found}
+        return KINDS[kinds.pop()] if kinds in ({"read"}, {"write"}) else EffectKind.READ_WRITE
+    return KINDS[found.pop()[0]] if found else None
+
+
+def _operator(kind: EffectKind, effects: Iterable[Effect]) -> str:
+    """Return the operator that all targets reduce with."""
+    return next((e.operator for e in effects if e.operator), "") if kind is EffectKind.REDUCE else ""
 
 
 def _bounded(access: AccessRange, view: View) -> bool:
@@ -142,7 +150,7 @@ def _proved(
     must = _must(effects, start)
     whole = tuple(box for e in effects for box in e.may or ())
     if kind is not EffectKind.READ_WRITE:
-        return (_use(kind, tidy(whole, start), must if kind in WRITES else ()),)
+        return (_use(kind, tidy(whole, start), must if kind in WRITES else (), _operator(kind, effects)),)
     reads = tidy([a.may for a in accesses if a.kind != "write" and a.may is not None], start)
     writes = tidy([a.may for a in accesses if a.kind != "read" and a.may is not None], start)
     if reads == writes:
@@ -150,8 +158,8 @@ def _proved(
     return (_use(EffectKind.READ, reads, ()), _use(EffectKind.WRITE, writes, must))
 
 
-def _use(kind: EffectKind, may: tuple[Box, ...], must: tuple[Box, ...]) -> Use:
-    return Use(kind, Provenance.PROVED, Provenance.PROVED, may, must)
+def _use(kind: EffectKind, may: tuple[Box, ...], must: tuple[Box, ...], operator: str = "") -> Use:
+    return Use(kind, Provenance.PROVED, Provenance.PROVED, may, must, operator)
 
 
 def _must(effects: Sequence[Effect], start: int) -> tuple[Box, ...]:
@@ -196,11 +204,12 @@ def global_uses(known: KnownBuffer, results: Sequence[KernelEffects], wild: str)
     if not effects or wild or any(e.kind == "unknown" for e in effects):
         access = GLOBAL_ACCESSES[known.space]
         return (Use(access.kind, access.kind_provenance, access.range_provenance, (whole,)),)
-    kind = joined_kind(e.kind for e in effects)
+    kind = joined_kind(effects)
     if kind is None:
         return ()
     if not all(e.is_inside and e.may is not None for e in effects):
-        return (Use(kind, Provenance.PROVED, Provenance.ASSUMED, (whole,)),)
+        operator = _operator(kind, effects)
+        return (Use(kind, Provenance.PROVED, Provenance.ASSUMED, (whole,), (), operator),)
     return _proved(kind, effects, [a for e in effects for a in e.accesses], 0)
 
 

@@ -13,7 +13,7 @@ from planc.hazards.messages import race_diagnostics
 from planc.hazards.races import Race, find_races
 from planc.hazards.reductions import open_reductions
 from planc.hazards.redundant import redundant_edges
-from planc.hazards.sweep import Accesses
+from planc.hazards.sweep import Accesses, Operators
 from planc.kernels.artifact import KernelArtifact
 from planc.plan.program import Program
 from planc.source.flat import FlatGraph
@@ -36,17 +36,19 @@ def check_graph(
     if flat.broken:
         return None
     inferred = flat.order == "inferred"
-    program = infer_order(built.program) if inferred else built.program
-    races = [] if inferred else _report_races(flat, program, collector)
-    collector.extend(open_reductions(flat, program))
+    program = infer_order(built.program, built.operators) if inferred else built.program
+    races = [] if inferred else _report_races(flat, program, built.operators, collector)
+    collector.extend(open_reductions(flat, program, built.operators))
     if not built.failed:
         collector.extend(check_contents(flat, program, Accesses(program), _racing(races)))
     complete = built.complete and not collector.has_errors
     return program if complete else None
 
 
-def _report_races(flat: FlatGraph, program: Program, collector: Collector) -> list[Race]:
-    races = find_races(program)
+def _report_races(
+    flat: FlatGraph, program: Program, operators: Operators, collector: Collector
+) -> list[Race]:
+    races = find_races(program, operators)
     if not races.count:
         return []
     listed = races.nearest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planc.hazards.bitsets import bits, top_bits
 from planc.hazards.footprints import Footprint
-from planc.hazards.sweep import Access, Mended, Sweep, conflict
+from planc.hazards.sweep import NO_OPERATORS, Access, Mended, Operators, Sweep, conflict
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import EffectKind, Program
 from planc.plan.regions import Region, meet_regions, region_bytes
@@ -57,10 +57,10 @@ class Race:
 class Races:
     """All races of one program, found and counted; reasons are worked out for those that are asked for."""
 
-    def __init__(self, program: Program) -> None:
-        """Find the races of an acyclic program."""
+    def __init__(self, program: Program, operators: Operators = NO_OPERATORS) -> None:
+        """Find the races of an acyclic program; ``operators`` are those of its proved reductions."""
         self._program = program
-        self._sweep = Sweep(program)
+        self._sweep = Sweep(program, operators)
         self._pairs: list[tuple[int, int]] = []
         self._overlaps: dict[tuple[int, int], tuple[int, int, Region | None]] = {}
         self.count = 0
@@ -129,6 +129,9 @@ def _interval(footprint: Footprint) -> tuple[int, int]:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
-def find_races(program: Program) -> Races:
-    """Return the races of a program whose edges have no cycle."""
-    return Races(program)
+def find_races(program: Program, operators: Operators = NO_OPERATORS) -> Races:
+    """Return the races of a program whose edges have no cycle.
+
+    ``operators`` gives that of a proved reduction (a row of the effects), as ``add.u32``.
+    """
+    return Races(program, operators)

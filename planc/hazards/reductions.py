@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, combinations, pairwise
 
 from planc.diagnostics import Diagnostic, Related
-from planc.hazards.sweep import Access, Sweep
+from planc.hazards.sweep import Access, Operators, Sweep
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import EffectKind, Program
 from planc.source.flat import FlatGraph
@@ -14,12 +14,15 @@ from planc.source.flat import FlatGraph
 _TRIED = 256
 
 
-def open_reductions(flat: FlatGraph, program: Program) -> Iterator[Diagnostic]:
-    """Yield PLC505 once for each floating buffer into which unordered nodes reduce."""
+def open_reductions(flat: FlatGraph, program: Program, operators: Operators) -> Iterator[Diagnostic]:
+    """Yield PLC505 once for each floating buffer into which unordered nodes reduce.
+
+    ``operators`` are those of proved reductions.
+    """
     if not (program.effects["kind"] == EffectKind.REDUCE).any():
         return
     seen: set[int] = set()
-    for first, second, buffer in _commuting(program):
+    for first, second, buffer in _commuting(program, operators):
         row = program.buffers[buffer]
         if buffer in seen or DTYPES[row.dtype].kind != "f":
             continue
@@ -36,13 +39,13 @@ def open_reductions(flat: FlatGraph, program: Program) -> Iterator[Diagnostic]:
         )
 
 
-def _commuting(program: Program) -> Iterator[tuple[int, int, int]]:
+def _commuting(program: Program, operators: Operators) -> Iterator[tuple[int, int, int]]:
     """Yield (row, row, buffer) for one unordered pair of each group of reductions that commute.
 
     Members stand in a legal order, so if each two neighbours are ordered, all are. Where neighbours are
     unordered but apart, other pairs are tried among the first ``_TRIED``.
     """
-    sweep = Sweep(program)
+    sweep = Sweep(program, operators)
     path = sweep.paths().path_test()
     groups: dict[tuple[int, int], list[tuple[int, Access]]] = {}
     for row in sweep.order:

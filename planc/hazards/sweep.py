@@ -8,8 +8,9 @@ matter; only then the footprints that meet are looked at. A set is dropped after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,6 +24,10 @@ _READ = int(EffectKind.READ)
 _REDUCE = int(EffectKind.REDUCE)
 _EXTERNAL = int(EffectKind.EXTERNAL)
 _UNKNOWN = int(Provenance.UNKNOWN)
+
+Operators = Mapping[int, str]
+"""The operator of each proved reduction, ``add.u32``, by the row of its effect."""
+NO_OPERATORS: Operators = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,13 @@ class Access:
 class Accesses:
     """The accesses of each node, and the nodes that may touch anything (``wild``)."""
 
-    def __init__(self, program: Program) -> None:
-        """Read the effects of ``program``."""
+    def __init__(self, program: Program, operators: Operators = NO_OPERATORS) -> None:
+        """Read the effects of ``program``; ``operators`` are those of its proved reductions."""
         self.footprints = Footprints(program)
         self.by_node: list[list[Access]] = [[] for _ in range(len(program.nodes))]
         self.wild: set[int] = set()
         functions = _functions(program)
+        reductions: dict[object, int] = {}
         effects = program.effects
         names = ("node", "buffer", "kind", "range_provenance", "parameter")
         columns = zip(*(effects[name].tolist() for name in names), strict=True)
@@ -54,7 +60,10 @@ class Accesses:
             if provenance == _UNKNOWN or buffer == NONE:
                 self.wild.add(node)
                 continue
-            reduction = functions.get(node, 0) << 16 | (parameter & 0xFFFF) if kind == _REDUCE else -1
+            reduction = -1
+            if kind == _REDUCE:
+                key = operators.get(row) or (functions.get(node, 0), parameter)
+                reduction = reductions.setdefault(key, len(reductions))
             footprint = self.footprints.of_effect[row]
             self.by_node[node].append(Access(row, buffer, kind, footprint, reduction))
 
@@ -70,7 +79,9 @@ def _functions(program: Program) -> dict[int, int]:
 def conflict(first: Access, second: Access) -> bool:
     """Return whether two accesses that share a byte need an order.
 
-    Two reads do not; two reductions through the same parameter of the same kernel commute.
+    Two reads do not. Two reductions with the same operator and type commute: atomics are aligned to their
+    size (PTX ISA, ``atom``), so equal types have equal elements. Where the operator is not known, only the
+    same parameter of the same kernel is taken to have the same one.
     """
     if first.kind == _READ and second.kind == _READ:
         return False
@@ -171,11 +182,11 @@ class Mended:
 class Sweep:
     """The nodes of an acyclic program in a legal order near the text's; ``order`` maps positions to rows."""
 
-    def __init__(self, program: Program) -> None:
-        """Prepare passes over ``program``."""
+    def __init__(self, program: Program, operators: Operators = NO_OPERATORS) -> None:
+        """Prepare passes over ``program``; ``operators`` as for :class:`Accesses`."""
         count = len(program.nodes)
         self.order = topological_order(program.edges, count)
-        self.accesses = Accesses(program)
+        self.accesses = Accesses(program, operators)
         position = [0] * count
         for place, row in enumerate(self.order):
             position[row] = place
