@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from planc.effects.arithmetic import type_range
@@ -184,24 +185,24 @@ class _Solver:
         phis = {n: v.form for n, v in head.registers.items() if n in self.guesses and isinstance(v, Number)}
         backs, _ = self._walk(head)
         for name in list(self.guesses):
-            self.guesses[name] = self._first_guess(name, phis[name], backs)
+            self.guesses[name] = self._first_guess(name, phis, backs)
         if backs:
             self.candidates = self._limits(phis, backs)
             self.guards = self._guards(phis, backs)
             self.limit = self.candidates.pop(0) if self.candidates else ENDLESS
         return backs
 
-    def _first_guess(self, name: str, phi: Form, backs: list[State]) -> Guess:
+    def _first_guess(self, name: str, phis: Mapping[str, Form], backs: list[State]) -> Guess:
         initial = self.initial[name]
         guess = self.guesses[name]
         assert isinstance(guess, Nothing)
         if initial is None or isinstance(initial, Condition):
             return guess
         values = [state.registers.get(name) for state in backs]
-        step = self._step(phi, values, guess.width)
+        step = self._step(phis[name], values, guess.width)
         if step is not None:
             return Stepping(initial, step)
-        return self._fallback(initial, values, guess.width, phi)
+        return self._fallback(initial, values, guess.width, phis)
 
     def _step(self, phi: Form, values: list[Value | None], width: int) -> int | None:
         steps = {wrap(subtract(v.form, phi), width) if isinstance(v, Number) else None for v in values}
@@ -214,11 +215,15 @@ class _Solver:
         return is_invariant(form, self.mark)
 
     def _fallback(
-        self, initial: Number | Choice, values: list[Value | None], width: int, phi: Form | None = None
+        self,
+        initial: Number | Choice,
+        values: list[Value | None],
+        width: int,
+        phis: Mapping[str, Form] = MappingProxyType({}),
     ) -> Guess:
-        """Return the first guess for a register without a step; ``phi`` is what the first walk began with."""
+        """Return the first guess for a register without a step; ``phis`` began the first walk."""
         forms = [o.form for v in values if isinstance(v, Number | Choice) for o in options_of(v)]
-        forms = [form for form in forms if form != phi]
+        forms = [first for form in forms for first in self._first_forms(form, phis)]
         forms += [o.form for o in options_of(initial)]
         if any(self.engine.symbols.taint(form) for form in forms):
             options = tuple(Option(o.form) for o in options_of(initial))
@@ -227,6 +232,14 @@ class _Solver:
             base = common_base(self.engine.symbols, [o.form for o in options])
             return self._ranging(options[0].form, base, width, forms)
         return self._ranging(options_of(initial)[0].form, ZERO, width, forms)
+
+    def _first_forms(self, form: Form, phis: Mapping[str, Form]) -> list[Form]:
+        """Return a form, or the first numbers of the register that it is the symbol of."""
+        for name, phi in phis.items():
+            held = self.initial[name]
+            if form == phi and isinstance(held, Number | Choice):
+                return [option.form for option in options_of(held)]
+        return [form]
 
     def _ranging(self, initial: Form, base: Form, width: int, forms: list[Form]) -> Guess:
         """Return a guess that holds the first value; sums with one pointer keep it."""
