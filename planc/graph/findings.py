@@ -51,7 +51,7 @@ class Findings:
         """Report what one run shows."""
         for pointer in done.pointers:
             self._declaration(signature, pointer)
-        if results and (done.is_lost or any(p.unknown for p in done.pointers)):
+        if done.is_lost or any(p.unknown for p in done.pointers):
             self._lost(op, signature, done)
         self._cached(op, signature, done.pointers)
         pointers = {p.bound.parameter.offset: p for p in done.pointers}
@@ -172,7 +172,9 @@ class Findings:
         witness = finding.witness
         self._reporter.add(
             code,
-            _MESSAGES[code].format(kernel=op.kernel, name=name, buffer=buffer, what=finding.message),
+            _MESSAGES[code].format(
+                kernel=op.kernel, name=name, buffer=buffer, what=finding.message + _element(pointer, finding)
+            ),
             place or (op.kernel_span if pointer is None else pointer.bound.span),
             help=_CURES[code].format(guard=finding.guard or "the index is inside"),
             related=related if place is not None else (),
@@ -259,6 +261,16 @@ _CURES: Mapping[str, str] = MappingProxyType(
         "PLC485": "drop `__restrict__`, `const` or `__ldg`, or give another buffer",
     }
 )
+
+
+def _element(pointer: Pointer | None, finding: Finding) -> str:
+    """Return which element of the view a witness of a bad range touches, where it is a whole one."""
+    if pointer is None or finding.witness is None or finding.kind != "out-of-bounds":
+        return ""
+    low, high = pointer.view.footprint.interval
+    item = pointer.view.known.dtype.itemsize
+    index, rest = divmod(finding.witness.offset, item)
+    return "" if rest else f": element {index}, and the view has {(high - low) // item}"
 
 
 def _is_proved(pointer: Pointer) -> bool:

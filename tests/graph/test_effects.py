@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import planc
+from planc.api import check
 from planc.diagnostics import PlancError
 from planc.plan import decode, encode
 from tests.graph.checked import codes, effects, report, touched
@@ -231,6 +234,7 @@ def test_a_missing_guard_is_found_at_its_line_and_the_cpu_stops_there(tmp_path, 
     (error,) = found.diagnostics
     assert error.span.file.endswith("k.cu") and error.span.line == 3
     assert error.facts["thread"] == [8, 0, 0] and error.facts["offset"] == 32
+    assert error.message.endswith("of a view of 32 bytes: element 8, and the view has 8")
     assert "threadIdx.x < 8" in error.help
     stop = stopped_at(tmp_path, entry, cuda)
     assert stop["cuda_line"] == 3
@@ -407,3 +411,29 @@ def test_a_write_of_an_input_is_seen_in_the_ptx(tmp_path):
         more=LAUNCH,
     )
     assert codes(found) == ["PLC314"]
+
+
+SAMPLES = sorted((Path(__file__).parents[2] / "plans").glob("*/graph.yaml"))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda p: p.parent.name)
+def test_samples_declare_nothing_and_are_proved(path):
+    entries = [line for line in path.read_text().splitlines() if "entry:" in line]
+    assert not any(re.search(r"\b(in|out|inout|reduce) \w+\*", line) for line in entries)
+    found = check(path)
+    assert codes(found) == []
+    assert found.verdict.startswith("race-free: proved (")
+
+
+def test_a_cubin_alone_is_as_declared(tmp_path):
+    copying(tmp_path, "k", targets="sm_80")
+    images = planc.compile(tmp_path / "graph.yaml").programs[0].modules[0].images
+    (tmp_path / "k.cubin").write_bytes(next(bytes(i.data) for i in images if i.form == "cubin"))
+    text = (tmp_path / "graph.yaml").read_text()
+    text = text.replace("source: k.cu", "cubin: k.cubin")
+    for entry, expected in (("f32* src, f32* dst", ["PLC462"] * 2), ("in f32* src, out f32* dst", [])):
+        changed = text.replace("entry: k", f"entry: k({entry}, i32 n)")
+        (tmp_path / "graph.yaml").write_text(changed)
+        found = check(tmp_path / "graph.yaml")
+        assert codes(found) == expected
+    assert found.verdict == "race-free if: 2 effects are as declared: k(src), k(dst)"
