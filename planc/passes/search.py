@@ -6,15 +6,15 @@ up when a clique cannot be finished: its lowest unplaced block is at some offset
 unplaced blocks must fit between there and the top. Once the unplaced blocks fall into groups without a
 conflict between them, each group is placed for itself, and a group that cannot be ends the whole. Which
 block is tried first decides everything, and a start that goes wrong early hardly ever recovers. So there
-are many short starts, each with another order: a random mixture of five measures of a block, with some
-noise. (Moffitt's MiniMalloc searches along these lines, on intervals, with fixed orders.)
+are many short starts, each with another order of the blocks: a random mixture of five measures, with some
+noise, or a variation of one that came far. (Moffitt's MiniMalloc searches along these lines, on intervals,
+with a few fixed orders.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,9 @@ from planc.passes.problem import Matrix, Placed, Problem, areas
 
 _FAR = 1 << 29
 _LARGEST = 1 << 28
-_LIMITS = (400, 400, 400, 1_200)
-_NOISE = (0.05, 0.1, 0.2)
+_STEPS = 400
+_KEPT = 20
+_VARIED = 10
 
 
 class _SpentError(Exception):
@@ -48,11 +49,15 @@ _Key = tuple[bytes, int]
 
 
 class _Frame(NamedTuple):
-    """A group begun: how it is known again, what may come next, and the groups left beside it."""
+    """A group begun: how it is known again, what may come next, the groups left beside it.
+
+    ``outer`` is the bytes of everything unplaced outside of it, by clique and added up.
+    """
 
     key: _Key
     choices: Iterator[_State]
     beside: Iterator[_State]
+    outer: int
 
 
 class _Start:
@@ -75,6 +80,7 @@ class _Start:
         self.hull = self._hulls()
         self.offsets = np.zeros(count, np.int64)
         self.hopeless: set[_Key] = set()
+        self.remains = int(self.use.sum())
 
     def _hulls(self) -> tuple[Matrix, Matrix]:
         """Return the first and last column that hold each block down together with what it conflicts with."""
@@ -96,21 +102,24 @@ class _Start:
         least = np.zeros(len(self.order), np.int32)
         pending = self._groups(_State(least, self.use.sum(0, dtype=np.int32), (-1, -1)))
         stack: list[_Frame] = []
+        unplaced = self.remains
         while True:
             group = next(pending, None)
             if group is None and not stack:
                 return True
             if group is None:
-                pending = stack.pop().beside
+                unplaced, pending = stack[-1].outer, stack.pop().beside
                 continue
-            stack.append(self._begin(group, pending))
+            stack.append(self._begin(group, pending, unplaced - int(group.left.sum())))
             while (choice := next(stack[-1].choices, None)) is None:
                 self.hopeless.add(stack.pop().key)
                 if not stack:
                     return False
+            unplaced = stack[-1].outer + int(choice.left.sum())
+            self.remains = min(self.remains, unplaced)
             pending = self._groups(choice)
 
-    def _begin(self, group: _State, beside: Iterator[_State]) -> _Frame:
+    def _begin(self, group: _State, beside: Iterator[_State], outer: int) -> _Frame:
         """Begin a group; one that was given up before, reached by another way, has no choices."""
         self.steps -= 1
         if self.steps < 0:
@@ -118,7 +127,7 @@ class _Start:
         offset, last = group.last
         key = (group.least.tobytes(), last if (group.least == offset).any() else -1)
         choices = iter(()) if key in self.hopeless else self._children(group)
-        return _Frame(key, choices, beside)
+        return _Frame(key, choices, beside, outer)
 
     def _groups(self, state: _State) -> Iterator[_State]:
         """Yield the parts of ``state`` that have no conflict with each other."""
@@ -182,15 +191,17 @@ def search(
     """
     if height < problem.bound or sum(problem.sizes) > _LARGEST:
         return None
-    for limit, order in zip(cycle(_LIMITS), _orders(problem, seed), strict=False):
-        steps -= limit
-        if steps < 0 or not on_time():
+    orders = _Orders(problem, seed)
+    for _ in range(steps // _STEPS):
+        if not on_time():
             return None
-        start = _Start(problem, order, height, limit)
+        worth = orders.propose()
+        order: list[int] = np.argsort(-worth, kind="stable").tolist()
+        start = _Start(problem, order, height, _STEPS)
         try:
             return _result(problem, start) if start.run() else None
         except _SpentError:
-            continue
+            orders.learn(worth, start.remains)
     return None
 
 
@@ -201,19 +212,36 @@ def _result(problem: Problem, start: _Start) -> Placed:
     return Placed(offsets, max(o + s for o, s in zip(offsets, problem.sizes, strict=True)))
 
 
-def _orders(problem: Problem, seed: int) -> Iterator[list[int]]:
-    """Yield orders of the blocks without end, the same ones for the same seed."""
-    spans, loads = areas(problem)
-    sizes = problem.sizes
-    volumes = [span * size for span, size in zip(spans, sizes, strict=True)]
-    degrees = [len(near) for near in problem.neighbours]
-    measures = np.stack([_standard(m) for m in (spans, sizes, loads, volumes, degrees)])
-    random = np.random.default_rng(seed)
-    for noise in cycle(_NOISE):
-        weights = random.random(len(measures)) ** 2
-        worth = weights @ measures / weights.sum() + noise * random.standard_normal(len(sizes))
-        order: list[int] = np.argsort(-worth, kind="stable").tolist()
-        yield order
+class _Orders:
+    """Orders of the blocks, by their worth, and how far those tried so far came."""
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        spans, loads = areas(problem)
+        volumes = [span * size for span, size in zip(spans, problem.sizes, strict=True)]
+        degrees = [len(near) for near in problem.neighbours]
+        measures = (spans, problem.sizes, loads, volumes, degrees)
+        self._measures = np.stack([_standard(values) for values in measures])
+        self._random = np.random.default_rng(seed)
+        self._best: list[tuple[int, int, Matrix]] = []
+        self._tried = 0
+
+    def propose(self) -> Matrix:
+        """Return what each block is worth: a fresh mixture, or one of the best with a few blocks moved."""
+        random, count = self._random, self._measures.shape[1]
+        noise = random.standard_normal(count)
+        if len(self._best) < _KEPT or random.random() < 0.2:
+            weights = random.random(len(self._measures)) ** 2
+            fresh: Matrix = weights @ self._measures / weights.sum() + 0.1 * noise
+            return fresh
+        varied: Matrix = self._best[int(random.integers(_VARIED))][2]
+        return varied + 0.2 * noise * (random.random(count) < 0.3)
+
+    def learn(self, worth: Matrix, remains: int) -> None:
+        """Keep ``worth`` if its start left few bytes unplaced."""
+        self._tried += 1
+        self._best.append((remains, self._tried, worth))
+        self._best.sort(key=lambda entry: entry[:2])
+        del self._best[_KEPT:]
 
 
 def _standard(values: list[int]) -> Matrix:

@@ -153,12 +153,12 @@ def test_pack_is_legal_never_worse_than_first_fit_and_repeats_itself():
         assert pack(problem, 1_000) == placed
 
 
-@pytest.mark.parametrize("name", ["B", "D"])
+@pytest.mark.parametrize("name", ["B", "C"])
 def test_a_hard_instance_fits_its_capacity(name):
     (path,) = INSTANCES.glob(f"{name}.*.csv")
     rows = list(csv.DictReader(path.read_text().splitlines()))
     sizes, lower, upper = ([int(row[key]) for row in rows] for key in ("size", "lower", "upper"))
     problem = interval_problem([size // 1024 for size in sizes], lower, upper)
     assert by_size(problem).height > 1.2 * 1024
-    found = search(problem, 1024, 40_000)
+    found = search(problem, 1024, 20_000)
     assert found and found.height <= 1024 and not overlaps(problem, found)
