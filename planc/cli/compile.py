@@ -11,6 +11,7 @@ import typer
 from planc.cli.failures import guarded, show
 from planc.cli.options import AllowOutside, Format, ReportFormat, Settings, settings
 from planc.cli.progress import progress_bar
+from planc.cli.writing import check_target
 
 
 @guarded
@@ -27,11 +28,15 @@ def compile_command(
     from planc.api import check as check_graph
     from planc.api import plan_of
     from planc.plan import file_digest, program_digest, write
+    from planc.plan.layout import MAGIC
 
+    if output is not None:
+        check_target(output, begins=MAGIC, what="a plan")
     with progress_bar() as report:
         checked = check_graph(path, settings=settings(set_), allow_outside=allow_outside, progress=report)
         plan = plan_of(checked)
         target = output or Path(f"{plan.programs[0].name}.plan")
+        check_target(target, begins=MAGIC, what="a plan")
         write(target, plan)
     if checked.diagnostics and format is ReportFormat.TEXT:
         show(checked.diagnostics, "text")

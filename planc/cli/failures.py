@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import platform
 import sys
@@ -17,6 +18,8 @@ from planc.diagnostics import DeviceError, Diagnostic, InternalFault, PlancError
 from planc.diagnostics.render import RENDERERS
 
 EXIT_USER, EXIT_USAGE, EXIT_FAULT, EXIT_DEVICE = 1, 2, 3, 4
+_MOST_EXCERPT = 32 << 20
+"""Bytes of a file that an excerpt may come from: more than planc reads of any text."""
 _EXIT_BY_ERROR: tuple[tuple[type[PlancError], int], ...] = (
     (DeviceError, EXIT_DEVICE),
     (InternalFault, EXIT_FAULT),
@@ -46,6 +49,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(130) from None
         except BrokenPipeError:
             raise typer.Exit(EXIT_USER) from None
+        except OSError as error:
+            _surroundings(error)
+            raise typer.Exit(EXIT_USAGE) from None
         except Exception as error:
             fault = InternalFault(Diagnostic("PLC900", f"planc failed: {type(error).__name__}: {error}"))
             show(fault.diagnostics, form)
@@ -53,6 +59,18 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(EXIT_FAULT) from None
 
     return wrapper
+
+
+def _surroundings(error: OSError) -> None:
+    """Say what of the machine failed: a full disk, a folder that is gone, a file that may not be read."""
+    what = f"`{error.filename}`" if error.filename else "standard output"
+    why = (error.strerror or type(error).__name__).lower()
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        what, why = "the working folder", "it does not exist any more; change to one that does"
+    with contextlib.suppress(OSError):
+        typer.echo(f"Error: {what} cannot be used: {why}", err=True)
 
 
 def exit_code(error: PlancError) -> int:
@@ -67,9 +85,15 @@ def show(diagnostics: tuple[Diagnostic, ...], form: str) -> None:
 
 
 def read_text(path: str) -> str | None:
-    """Return the text of a file for an excerpt, or None where it has none."""
+    """Return the text of a file for an excerpt, or None where it has none.
+
+    A pipe or a device is not opened: one waits for its writer, the other may never end.
+    """
     try:
-        return Path(path).read_bytes().decode("utf-8", errors="replace")
+        if not Path(path).is_file():
+            return None
+        with Path(path).open("rb") as file:
+            return file.read(_MOST_EXCERPT).decode("utf-8", errors="replace")
     except OSError:
         return None
 

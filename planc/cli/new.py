@@ -66,7 +66,10 @@ def new(
         raise typer.BadParameter("name a folder to make, or a CUDA file with --from")
     if folder.exists():
         raise typer.BadParameter(f"{str(folder)!r} exists; planc does not overwrite it")
-    folder.mkdir(parents=True)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot make {str(folder)!r}: {error.strerror}") from None
     write_new(folder / "axpy.cu", _KERNEL)
     write_new(folder / "graph.yaml", _GRAPH.format(name=_name(folder)))
     typer.echo(f"wrote {folder}/graph.yaml and axpy.cu; next: planc check {folder}/graph.yaml")

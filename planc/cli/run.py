@@ -1,4 +1,4 @@
-"""``planc run``: replay a plan once or more, with inputs and outputs in NumPy files."""
+"""``planc run``: replay a plan, or a graph, once or more, with inputs and outputs in NumPy files."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from planc.cli.failures import guarded
-from planc.cli.options import Format, ReportFormat, number, pairs
-from planc.cli.progress import progress_bar
+from planc.cli.arrays import load_array, save_array
+from planc.cli.failures import guarded, show
+from planc.cli.options import AllowOutside, Format, ReportFormat, Settings, number, pairs, settings
+from planc.cli.progress import Report, progress_bar
+from planc.cli.writing import check_target
 
 if TYPE_CHECKING:
-    from planc.runtime import Executable
+    from planc.runtime import Executable, LoadedPlan
+
+_GRAPHS = (".yaml", ".yml", ".json", ".py")
+_NPY = b"\x93NUMPY"
 
 
 @guarded
 def run(
-    path: Annotated[Path, typer.Argument(help="A plan.", exists=True, dir_okay=False)],
+    path: Annotated[Path, typer.Argument(help="A plan, or a graph file.", exists=True, dir_okay=False)],
     device: Annotated[str, typer.Option(help="cpu (the slow, exact reference), cuda:0, …")] = "cpu",
     input: Annotated[
         list[str] | None,
@@ -38,30 +43,36 @@ def run(
     memory: Annotated[
         Literal["arena", "separate"], typer.Option(help="One arena for scratch, or an allocation each.")
     ] = "arena",
+    set_: Settings = None,
+    allow_outside: AllowOutside = False,
     format: Format = ReportFormat.TEXT,
 ) -> None:
-    """Replay a plan on a device. A buffer that takes input and is given none starts as zeros."""
-    import planc.runtime as runtime
+    """Replay a plan on a device; a graph file is compiled in memory first.
 
+    A buffer that takes input and is given none starts as zeros.
+    """
     values = {name: number(text, "--arg") for name, text in pairs(arg, "--arg").items()}
     targets = {name: Path(file) for name, file in pairs(save, "--save").items()}
-    plan = runtime.load(path)
-    constants = {name: _array(Path(file)) for name, file in pairs(constant, "--constant").items()}
-    start = time.perf_counter()
-    with (
-        progress_bar() as report,
-        plan.instantiate(device, memory=memory, constants=constants) as executable,
-    ):
-        loaded = time.perf_counter()
-        _write_inputs(executable, {n: Path(f) for n, f in pairs(input, "--input").items()})
-        for count in range(replays):
-            report("replaying", count, replays)
-            executable.replay(**values).wait()
-        done = time.perf_counter()
-        for name, file in targets.items():
-            _save(file, executable.read(name))
+    for file in targets.values():
+        check_target(file, begins=_NPY, what="a NumPy array")
+    inputs = {name: load_array(Path(file)) for name, file in pairs(input, "--input").items()}
+    constants = {name: load_array(Path(file)) for name, file in pairs(constant, "--constant").items()}
+    with progress_bar() as report:
+        plan = _plan(path, settings(set_), allow_outside, format, report)
+        start = time.perf_counter()
+        with plan.instantiate(device, memory=memory, constants=constants) as executable:
+            loaded = time.perf_counter()
+            for name in targets:
+                executable.read(name)
+            _write_inputs(executable, inputs)
+            for count in range(replays):
+                report("replaying", count, replays)
+                executable.replay(**values).wait()
+            done = time.perf_counter()
+            for name, file in targets.items():
+                save_array(file, executable.read(name))
     facts = {
-        "plan": str(path),
+        "graph" if path.suffix in _GRAPHS else "plan": str(path),
         "device": device,
         "replays": replays,
         "load_seconds": round(loaded - start, 6),
@@ -75,31 +86,33 @@ def run(
     typer.echo(f"replayed {path} {times} on {device} in {facts['replay_seconds']:.3f} s", err=True)
 
 
-def _write_inputs(executable: Executable, files: dict[str, Path]) -> None:
+def _plan(
+    path: Path, symbols: dict[str, int | float], allow_outside: bool, form: ReportFormat, report: Report
+) -> LoadedPlan:
+    """Load a plan, or compile a graph in memory. Raises typer.BadParameter for settings of a plan."""
+    import planc.runtime as runtime
+
+    if path.suffix not in _GRAPHS:
+        if symbols or allow_outside:
+            option = "--set" if symbols else "--allow-outside"
+            raise typer.BadParameter("a plan is compiled already; give the graph file", param_hint=option)
+        return runtime.load(path)
+    from planc.api import check, plan_of
+
+    checked = check(path, settings=symbols, allow_outside=allow_outside, progress=report)
+    plan = plan_of(checked)
+    if checked.diagnostics and form is ReportFormat.TEXT:
+        show(checked.diagnostics, "text")
+    return runtime.load(plan)
+
+
+def _write_inputs(executable: Executable, arrays: dict[str, object]) -> None:
     import numpy as np
 
     from planc.plan.dtypes import DTYPES
 
-    for name, file in files.items():
-        executable.write(name, _array(file))
+    for name, array in arrays.items():
+        executable.write(name, array)
     for name, buffer in executable.inputs.items():
-        if name not in files:
+        if name not in arrays:
             executable.write(name, np.zeros(buffer.shape, DTYPES[buffer.dtype].numpy))
-
-
-def _array(file: Path) -> object:
-    import numpy as np
-
-    try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"cannot read {str(file)!r} as a NumPy array: {error}") from None
-
-
-def _save(file: Path, array: object) -> None:
-    import numpy as np
-
-    beside = file.with_name(f".{file.name}.partial")
-    with beside.open("wb") as handle:
-        np.save(handle, np.asarray(array))
-    beside.replace(file)

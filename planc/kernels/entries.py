@@ -97,10 +97,16 @@ def _ambiguous(kernel: FlatKernel, found: Sequence[Entry]) -> Diagnostic:
     )
 
 
+def _same_ending(name: str, there: Sequence[str]) -> str | None:
+    """Return the one kernel that has this name in some namespace."""
+    found = [other for other in there if other.rpartition("::")[2] == name.rpartition("::")[2]]
+    return found[0] if len(found) == 1 else None
+
+
 def _absent(kernel: FlatKernel, entries: Sequence[Entry], templates: set[str]) -> Diagnostic:
     name, arguments = split_arguments(kernel.entry)
     there = list(dict.fromkeys([e.shown for e in entries] + sorted(templates)))
-    near = closest(kernel.entry, there)
+    near = closest(kernel.entry, there) or _same_ending(name, there)
     if arguments is None and name in templates:
         help_text = f"`{name}` is a template; say which instance, as in `{name}<float>`"
     elif near is not None:

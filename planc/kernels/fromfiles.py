@@ -11,7 +11,7 @@ from planc.kernels.cubin import Cubin, read_cubin, read_linked
 from planc.kernels.elf import CubinError
 from planc.kernels.facts import facts_of_cubin, facts_of_ptx, globals_of_ptx
 from planc.kernels.fromsource import outside_project
-from planc.kernels.includes import Unreadable, read_text
+from planc.kernels.includes import Unreadable, read_text, refuse_special
 from planc.kernels.instances import Built, build_ptx
 from planc.kernels.log import read_linker_log
 from planc.kernels.nvrtc import relative_files
@@ -154,6 +154,7 @@ def build_from_cubin(group: Group, context: Context) -> ModuleBuild | None:
 
 
 def _read_bytes(kernel: FlatKernel) -> bytes:
+    refuse_special(kernel.path)
     try:
         with kernel.path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

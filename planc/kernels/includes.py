@@ -36,11 +36,18 @@ class SearchScope:
     allow_outside: bool
 
 
+def refuse_special(path: Path) -> None:
+    """Raise Unreadable for a pipe or a device: one waits for its writer, the other may never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise Unreadable(path, "not a file")
+
+
 def read_text(path: Path) -> str:
     """Read a source file. Bytes that are not UTF-8 survive as surrogates.
 
     Raises Unreadable for a file that is missing, too large or has zero bytes in it.
     """
+    refuse_special(path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -50,6 +50,9 @@ Views = Mapping[str, memoryview]
 T = TypeVar("T")
 
 
+_READABLE = "name a plan that is there and may be read"
+
+
 def read(path: str | os.PathLike[str], *, mapped: bool = True) -> Plan:
     """Read a plan file; tables, images and constants are read-only views of it.
 
@@ -118,12 +121,14 @@ def file_digest(data: Bytes | bytearray) -> str:
 
 def _with_file(path: str | os.PathLike[str], use: Callable[[BinaryIO, int], T]) -> T:
     name = str(Path(path))
+    if Path(path).exists() and not Path(path).is_file():  # opening a pipe would wait for its writer
+        raise refuse("PLC625", f"`{name}` cannot be read: it is not a file", _READABLE, file=name)
     try:
         with Path(path).open("rb") as file:
             return use(file, os.fstat(file.fileno()).st_size)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise refuse("PLC625", f"`{name}` cannot be read: {reason}", file=name) from error
+        raise refuse("PLC625", f"`{name}` cannot be read: {reason}", _READABLE, file=name) from error
     except PlanError as error:
         raise PlanError(
             replace(d, message=f"`{name}`: {d.message}", facts={"file": name, **d.facts})

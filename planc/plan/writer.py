@@ -59,7 +59,9 @@ def write(path: str | os.PathLike[str], plan: Plan) -> None:
         _replace(target, pieces)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise refuse("PLC626", f"`{target}` cannot be written: {reason}", file=str(target)) from error
+        cure = "name a file in a folder that is there, may be written and has room"
+        message = f"`{target}` cannot be written: {reason}"
+        raise refuse("PLC626", message, cure, file=str(target)) from error
 
 
 def program_digest(program: Program) -> str:

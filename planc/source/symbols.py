@@ -41,9 +41,10 @@ class Symbols:
         for name in settings:
             if name not in self.units:
                 message = f"no symbol is named `{name}`, so it cannot be set"
-                self.report.add(
-                    "PLC203", message, file, help=partial(advice, name, self.units), facts={"name": name}
+                cure = partial(
+                    advice, name, self.units, f"declare `{name}` under `symbols`, or do not set it"
                 )
+                self.report.add("PLC203", message, file, help=cure, facts={"name": name})
         return {name: self.values[name] for name in self.units}
 
     def _settle(self, name: str, settings: Mapping[str, Number]) -> None:

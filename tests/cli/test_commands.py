@@ -107,9 +107,10 @@ def test_run_takes_inputs() -> None:
 
 
 def test_a_failed_compile_leaves_the_old_plan() -> None:
-    Path("race.plan").write_bytes(b"precious")
+    assert planc("compile", write("graph.yaml", FILLS), "-o", "race.plan").exit_code == 0
+    precious = Path("race.plan").read_bytes()
     assert planc("compile", write("graph.yaml", RACE), "-o", "race.plan").exit_code == 1
-    assert Path("race.plan").read_bytes() == b"precious"
+    assert Path("race.plan").read_bytes() == precious
     assert sorted(p.name for p in Path().iterdir()) == ["graph.yaml", "race.plan"]
 
 

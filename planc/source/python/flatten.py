@@ -142,7 +142,7 @@ class Flattening:
         for name in settings:
             if name not in found and name not in self.broken:
                 message = f"no symbol is named `{name}`, so it cannot be set"
-                cure = partial(advice, name, found)
+                cure = partial(advice, name, found, f"declare `{name}` with `symbol`, or do not set it")
                 self.report.add("PLC203", message, self.graph.span, help=cure, facts={"name": name})
         return found
 

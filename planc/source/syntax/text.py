@@ -114,7 +114,7 @@ def check_text(text: str, label: str, report: Report) -> str | None:
                 "PLC104",
                 f"the character U+{ord(match.group()[0]):04X} has no place in a graph file",
                 Span(label, line, column),
-                help="remove it",
+                help="end lines with LF or CR LF" if match.group() == "\r" else "remove it",
                 facts={"character": ord(match.group()[0])},
             )
     return None if found else text
