@@ -79,14 +79,12 @@ def launch_facts(bound: Sequence[Bound], launch: Launch, scalars: Mapping[str, F
 
 
 def _pointer(view: View) -> PointerFact:
-    """Return the bytes that may be used from the address on; unbounded where the view also goes back.
+    """Return the bytes that may be used from the address on; a view that runs backwards has others before it.
 
     Places in the buffer that an alignment cannot tell apart are the same, so that rows share one analysis.
     """
-    low, high = view.footprint.interval
     align = min(view.known.buffer.align, _ALIGN)
-    nbytes = high - low if low == view.box.offset else None
-    return PointerFact(nbytes, view.box.offset % align, align)
+    return PointerFact(view.footprint.interval[1] - view.box.offset, view.box.offset % align, align)
 
 
 def _scalar(bound: Bound, scalars: Mapping[str, FlatScalar]) -> ParameterFact | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -145,6 +145,12 @@ class Findings:
         )
 
     def _finding(self, op: RunOp, signature: Signature, pointer: Pointer | None, finding: Finding) -> None:
+        if pointer is not None and _is_allowed(pointer, finding):
+            if pointer.accesses:
+                return
+            finding = replace(
+                finding, kind="not-shown", message="may lie outside the view, which runs backwards"
+            )
         code = _DEFINITE.get(finding.kind)
         name = str(finding.target) if pointer is None else pointer.bound.parameter.name
         if code is not None and self._once(code, op.kernel, name, finding.access.line):
@@ -208,8 +214,7 @@ class Findings:
 
     def _gaps(self, op: RunOp, signature: Signature, pointer: Pointer) -> None:
         """Report a strided view between whose elements the kernel may reach (PLC486)."""
-        view = pointer.view
-        if not pointer.accesses or view.contiguous or _covered(pointer):
+        if not pointer.accesses or pointer.view.contiguous or _covered(pointer):
             return
         if self._once("PLC486", op.kernel, pointer.bound.parameter.name):
             finding = Finding("not-shown", 0, pointer.accesses[0], "may lie between the elements of the view")
@@ -261,6 +266,17 @@ _CURES: Mapping[str, str] = MappingProxyType(
         "PLC485": "drop `__restrict__`, `const` or `__ldg`, or give another buffer",
     }
 )
+
+
+def _is_allowed(pointer: Pointer, finding: Finding) -> bool:
+    """Return whether a view that runs backwards holds what the analysis takes to lie before it."""
+    low, high = (end - pointer.view.box.offset for end in pointer.view.footprint.interval)
+    if low == 0 or finding.kind not in ("out-of-bounds", "not-shown"):
+        return False
+    if finding.witness is None:
+        return bool(pointer.accesses)
+    first = finding.witness.offset
+    return low <= first and first + finding.access.width <= high
 
 
 def _element(pointer: Pointer | None, finding: Finding) -> str:

@@ -148,7 +148,10 @@ def _proved(
     kind: EffectKind, effects: Sequence[Effect], accesses: Sequence[AccessRange], start: int
 ) -> tuple[Use, ...]:
     must = _must(effects, start)
-    whole = tuple(box for e in effects for box in e.may or ())
+    if all(effect.is_inside and effect.may is not None for effect in effects):
+        whole = [box for effect in effects for box in effect.may or ()]
+    else:  # a view that runs backwards, whose first bytes the analysis does not know to be in it
+        whole = [access.may for access in accesses if access.may is not None]
     if kind is not EffectKind.READ_WRITE:
         return (_use(kind, tidy(whole, start), must if kind in WRITES else (), _operator(kind, effects)),)
     reads = tidy([a.may for a in accesses if a.kind != "write" and a.may is not None], start)

@@ -319,18 +319,20 @@ def test_bytes_between_the_elements_of_a_view(tmp_path, view, expected):
 
 
 def test_a_view_that_runs_backwards(tmp_path):
-    cuda = 'extern "C" __global__ void k(float* p) { *(p - threadIdx.x) = 1; }'
-    for block, known in ((8, "proved"), (9, "assumed")):
+    cuda = 'extern "C" __global__ void k(float* p, int ahead) { *(p + ahead - (int)threadIdx.x) = 1; }'
+    for block, ahead, expected in ((8, 0, []), (9, 0, ["PLC483"]), (8, 1, ["PLC483"]), (7, 0, [])):
         found = report(
             tmp_path,
             buffers=IO[:1],
             kernel="k",
-            nodes=["{id: a, run: 'k(p=u[::-1])'}"],
+            nodes=[f"{{id: a, run: 'k(p=u[::-1], ahead={ahead})'}}"],
             cuda=cuda,
             more=f"block: {block}\ngrid: 1",
         )
-        assert effects(found) == [("u", "write", "proved", known)]
-        assert touched(found, 0) == set(range(32))
+        assert codes(found) == expected
+        if not expected:
+            assert effects(found) == [("u", "write", "proved", "proved")]
+            assert touched(found, 0) == touched(found, 0, "must") == set(range(32 - 4 * block, 32))
 
 
 # Overlap inside one node
