@@ -19,7 +19,12 @@ def main() -> None:
             "pip install 'planc[author]'\n"
         )
         sys.exit(2)
-    app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 __all__ = ["main"]

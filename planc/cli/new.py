@@ -59,7 +59,7 @@ def new(
         from planc.kernels import new_graph_text
 
         target = output or source.parent / "graph.yaml"
-        write_new(target, new_graph_text(source))
+        write_new(target, new_graph_text(source, target.parent))
         typer.echo(f"wrote {target}; next: planc check {target}")
         return
     if folder is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import keyword
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,11 +43,12 @@ def describe_source(path: Path) -> tuple[SourceEntry, ...]:
     return tuple(found.values())
 
 
-def new_graph_text(path: Path) -> str:
+def new_graph_text(path: Path, folder: Path | None = None) -> str:
     """Return the YAML of a graph that runs each kernel of a CUDA file once, ready to check.
 
     Pointers become buffers (to const: ``in``, else ``inout``), other parameters scalars or counts. A
     template, or a kernel with a parameter that is neither, is left to the author in a comment.
+    ``folder`` is where the graph file will lie, by default beside the source.
     Raises GraphError (PLC401 for an unreadable file, PLC408 where there is no kernel at all).
     """
     entries = describe_source(path)
@@ -66,7 +69,9 @@ def new_graph_text(path: Path) -> str:
         _head(path),
         _scalars(drafts),
         _buffers(drafts),
-        _kernels(path, drafts, [e for e in entries if _obstacle(e) is not None]),
+        _kernels(
+            _named(path, folder or path.parent), drafts, [e for e in entries if _obstacle(e) is not None]
+        ),
         _nodes(drafts),
     ]
     return "\n".join(line for section in sections for line in section) + "\n"
@@ -145,8 +150,9 @@ def _fresh(name: str, taken: set[str]) -> str:
 def _head(path: Path) -> list[str]:
     stem = re.sub(r"\W", "_", path.stem, flags=re.A)
     name = stem if stem[:1].isalpha() else f"g_{stem}"
+    shown = path.name if path.name.isprintable() else name
     return [
-        f"# A graph for {path.name}, to be adapted: sizes, roles of buffers, nodes and their order.",
+        f"# A graph for {shown}, to be adapted: sizes, roles of buffers, nodes and their order.",
         "planc: 1",
         f"name: {name}",
         "targets: [sm_80, sm_90]            # the GPUs that it is compiled for",
@@ -178,13 +184,19 @@ def _buffers(drafts: Sequence[_Draft]) -> list[str]:
     return [note, *rows] if rows else []
 
 
-def _kernels(path: Path, drafts: Sequence[_Draft], others: Sequence[SourceEntry]) -> list[str]:
+def _named(path: Path, folder: Path) -> str:
+    """Return the path of a source as a graph file in ``folder`` writes it, quoted where YAML needs it."""
+    text = Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
+    return text if re.fullmatch(r"[\w./-]*[A-Za-z_][\w./-]*", text, re.A) else json.dumps(text)
+
+
+def _kernels(source: str, drafts: Sequence[_Draft], others: Sequence[SourceEntry]) -> list[str]:
     lines = ["kernels:"] if drafts else ["# kernels:"]
     for draft in drafts:
         parameters = ", ".join(b.declared for b in draft.bindings)
         lines += [
             f"  {draft.name}:",
-            f"    source: {path.name}",
+            f"    source: {source}",
             f"    entry: {draft.entry.name}({parameters})",
             f"    block: {min(draft.entry.threads or _THREADS, _THREADS)}",
             "    cover: n                       # threads: the grid is ceildiv(cover, block)",

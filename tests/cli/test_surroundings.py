@@ -198,3 +198,26 @@ def test_locale_terminal_and_home(environment: dict[str, str]) -> None:
     assert is_clean(done.returncode, done.stderr), done.stderr
     ascii_names = environment.get("LC_ALL") == "C"  # then no path can hold the name, which is said
     assert done.returncode == 1 and ("PLC101" if ascii_names else "PLC160") in done.stdout
+
+
+@pytest.mark.parametrize("target", ["graph.yaml", "folder/graph.yaml"])
+@pytest.mark.parametrize("name", ["k.cu", "a: b #c.cu", "größe 'x'.cu"])
+def test_new_names_its_source_from_where_it_lies(name: str, target: str) -> None:
+    Path(name).write_text("__global__ void f(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }")
+    Path("planc.toml").touch()
+    assert planc("new", "--from", name, "-o", target).exit_code == 0
+    result = planc("check", target)
+    assert result.exit_code == 0, result.output
+
+
+def test_an_interrupt_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    import planc.cli.app as module
+    from planc.cli import main
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "app", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 130
