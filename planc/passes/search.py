@@ -60,38 +60,49 @@ class _Frame(NamedTuple):
     outer: int
 
 
-class _Start:
-    """One search, with blocks renumbered in the order in which they are preferred."""
+class _Tables:
+    """A problem as matrices, by block and by clique."""
 
-    def __init__(self, problem: Problem, order: list[int], height: int, steps: int) -> None:
-        place = {block: number for number, block in enumerate(order)}
-        count, columns = len(order), len(problem.cliques)
-        self.order, self.height, self.steps = order, height, steps
-        self.sizes = np.array([problem.sizes[b] for b in order], np.int32)
-        cliques = [[place[b] for b in clique] for clique in problem.cliques]
-        self.flat = np.concatenate([np.array(c, np.int64) for c in cliques])
-        self.starts = np.cumsum([0, *(len(c) for c in cliques)])[:-1]
-        self.use = np.zeros((count, columns), np.int32)
-        for column, clique in enumerate(cliques):
-            self.use[clique, column] = self.sizes[clique]
+    def __init__(self, problem: Problem) -> None:
+        count, columns = len(problem.sizes), len(problem.cliques)
+        self.cliques = problem.cliques
+        self.sizes = np.array(problem.sizes, np.int32)
+        self.member = np.zeros((count, columns), bool)
+        for column, clique in enumerate(problem.cliques):
+            self.member[clique, column] = True
         self.near = np.zeros((count, count), bool)
         for block, others in enumerate(problem.neighbours):
-            self.near[place[block], [place[b] for b in others]] = True
-        self.hull = self._hulls()
-        self.offsets = np.zeros(count, np.int64)
-        self.hopeless: set[_Key] = set()
-        self.remains = int(self.use.sum())
+            self.near[block, others] = True
+        self.first, self.last = self._hulls()
 
     def _hulls(self) -> tuple[Matrix, Matrix]:
         """Return the first and last column that hold each block down together with what it conflicts with."""
-        member = (self.use > 0) | (self.sizes == 0)[:, None]
-        shared = member.astype(np.float32) @ member.T.astype(np.float32) > 0
-        first = member.argmax(1)
-        last = member.shape[1] - 1 - member[:, ::-1].argmax(1)
+        shared = self.member.astype(np.float32) @ self.member.T.astype(np.float32) > 0
+        first = self.member.argmax(1)
+        last = self.member.shape[1] - 1 - self.member[:, ::-1].argmax(1)
         for block, other in np.argwhere(self.near & ~shared).tolist():
             first[block] = min(first[block], first[other])
             last[block] = max(last[block], last[other])
         return first, last
+
+
+class _Start:
+    """One search, with blocks renumbered in the order in which they are preferred."""
+
+    def __init__(self, tables: _Tables, order: Matrix, height: int, steps: int) -> None:
+        count = len(order)
+        place = np.empty(count, np.int64)
+        place[order] = np.arange(count)
+        self.order, self.height, self.steps = order, height, steps
+        self.sizes = tables.sizes[order]
+        self.flat = np.concatenate([place[clique] for clique in tables.cliques])
+        self.starts = np.cumsum([0, *(len(clique) for clique in tables.cliques)])[:-1]
+        self.use = np.where(tables.member[order], self.sizes[:, None], 0)
+        self.near = tables.near[np.ix_(order, order)]
+        self.hull = tables.first[order], tables.last[order]
+        self.offsets = np.zeros(count, np.int64)
+        self.hopeless: set[_Key] = set()
+        self.remains = int(self.use.sum())
 
     def run(self) -> bool:
         """Return whether all blocks were placed; raise when the steps are used up.
@@ -174,7 +185,10 @@ class _Start:
         able = (least < (least + self.sizes).min()) & (least <= self.height)
         able[: last + 1] &= least[: last + 1] > offset
         picks = np.flatnonzero(able)
-        return picks[np.argsort(least[picks], kind="stable")]
+        room = np.where(self.use[picks] > 0, self.height - state.left, _FAR).min(1, initial=_FAR)
+        picks = picks[least[picks] <= room]
+        found: Matrix = picks[np.argsort(least[picks], kind="stable")]
+        return found
 
 
 def search(
@@ -189,15 +203,14 @@ def search(
     Alignment is not looked at: give sizes that are multiples of every alignment. ``on_time`` is asked before
     each new start; with the default the same call gives the same answer. ``seed`` chooses the orders.
     """
-    if height < problem.bound or sum(problem.sizes) > _LARGEST:
+    if height < problem.bound or not problem.cliques or sum(problem.sizes) > _LARGEST:
         return None
-    orders = _Orders(problem, seed)
+    tables, orders = _Tables(problem), _Orders(problem, seed)
     for _ in range(steps // _STEPS):
         if not on_time():
             return None
         worth = orders.propose()
-        order: list[int] = np.argsort(-worth, kind="stable").tolist()
-        start = _Start(problem, order, height, _STEPS)
+        start = _Start(tables, np.argsort(-worth, kind="stable"), height, _STEPS)
         try:
             return _result(problem, start) if start.run() else None
         except _SpentError:
@@ -207,8 +220,8 @@ def search(
 
 def _result(problem: Problem, start: _Start) -> Placed:
     offsets = [0] * len(start.order)
-    for number, block in enumerate(start.order):
-        offsets[block] = int(start.offsets[number])
+    for block, offset in zip(start.order.tolist(), start.offsets.tolist(), strict=True):
+        offsets[block] = offset
     return Placed(offsets, max(o + s for o, s in zip(offsets, problem.sizes, strict=True)))
 
 
