@@ -169,7 +169,7 @@ def _must(effects: Sequence[Effect], start: int) -> tuple[Box, ...]:
     """Return the bytes that every target's code writes for sure; none where they differ."""
     if any(effect.must != effects[0].must for effect in effects):
         return ()
-    return tidy(effects[0].must, start)
+    return tidy(effects[0].must[:_MOST], start)  # never so many that tidy takes their hull
 
 
 def tidy(boxes: Iterable[Box], start: int) -> tuple[Box, ...]:

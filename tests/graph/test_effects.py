@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 import planc
 from planc.api import check
 from planc.diagnostics import PlancError
+from planc.graph.uses import tidy
 from planc.plan import decode, encode
+from planc.plan.boxes import Box
 from tests.graph.checked import codes, effects, report, touched
 
 COPY = """extern "C" __global__ void k(const float* src, float* dst, int n) {
@@ -439,3 +442,33 @@ def test_a_cubin_alone_is_as_declared(tmp_path):
         found = check(tmp_path / "graph.yaml")
         assert codes(found) == expected
     assert found.verdict == "race-free if: 2 effects are as declared: k(src), k(dst)"
+
+
+def bytes_of(boxes):
+    held = set()
+    for box in boxes:
+        places = {box.offset}
+        for count, stride in box.axes:
+            places = {p + i * stride for p in places for i in range(count)}
+        held |= {p + b for p in places for b in range(box.item)}
+    return held
+
+
+def test_tidy_boxes_hold_the_same_bytes():
+    rng = random.Random(3)
+    fewer = 0
+    for _ in range(300):
+        boxes = [
+            Box(
+                rng.randrange(20),
+                tuple((rng.randint(1, 4), rng.choice((1, 2, 4, 9))) for _ in range(n)),
+                width,
+            )
+            for n, width in ((rng.randint(0, 2), rng.choice((1, 2, 4))) for _ in range(rng.randint(1, 6)))
+        ]
+        found = tidy(boxes, 5)
+        assert bytes_of(found) == {b + 5 for b in bytes_of(boxes)}
+        fewer += len(found) < len(set(boxes))
+    assert fewer > 30
+    many = [Box(3 * i, (), 1) for i in range(40)]
+    assert bytes_of(tidy(many, 0)) == set(range(118))
