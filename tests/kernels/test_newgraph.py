@@ -55,7 +55,8 @@ def test_the_graph_checks(builder: Builder) -> None:
     )
     builder.write("graph.yaml", new_graph_text(path))
     report = check(builder.folder / "graph.yaml", cache=builder.cache)
-    assert report.diagnostics == () and report.program is not None
+    assert {d.code for d in report.diagnostics} <= {"PLC481"}  # a guess of `inout` where `out` would do
+    assert report.program is not None
     assert report.program.node_names == ("run_scale", "run_ns_set", "run_keyword")
 
 
