@@ -26,6 +26,11 @@ def _check(example: Example) -> set[tuple[str, int, str]]:
     return {(d.span.file if d.span else "", d.span.line if d.span else 0, d.code) for d in found}
 
 
+def run(text: str, name: str) -> None:
+    """Run an example as a module of its own, without this file's future imports."""
+    exec(compile(text, name, "exec", dont_inherit=True), {"__name__": "example"})
+
+
 def _weighty(found: set[tuple[str, int, str]]) -> set[tuple[str, int, str]]:
     return {item for item in found if CATALOGUE[item[2]].severity is not Severity.HINT}
 
@@ -57,6 +62,6 @@ def test_python_example(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     page = manual_page(code)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PlancError) as caught:
-        exec(compile(page.failing.files[0].text, f"{code}-fails", "exec"), {"__name__": "example"})
+        run(page.failing.files[0].text, f"{code}-fails")
     assert code in {d.code for d in caught.value.diagnostics}
-    exec(compile(page.mended.files[0].text, f"{code}-mended", "exec"), {"__name__": "example"})
+    run(page.mended.files[0].text, f"{code}-mended")
