@@ -46,7 +46,26 @@ def resolve_fill(op: FillOp, names: Names, reporter: Reporter) -> tuple[View, Fi
             item=len(pattern),
         )
         return None
+    if not _is_aligned(op, view, len(pattern), reporter):
+        return None
     return view, (view.known.row, box, int.from_bytes(pattern, "little"), len(pattern))
+
+
+def _is_aligned(op: FillOp, view: View, item: int, reporter: Reporter) -> bool:
+    """Say whether the buffer is aligned to the pattern, as the driver's fills need; report PLC313 if not."""
+    buffer = view.known.buffer
+    if buffer.align % item == 0:
+        return True
+    reporter.add(
+        "PLC313",
+        f"a pattern of {item} bytes does not fit `{op.target.text}`: `{buffer.name}` is aligned to "
+        f"{buffer.align}",
+        op.target.span,
+        help=f"use `item: {buffer.align}`, or declare `{buffer.name}` with `align: {item}` or more",
+        buffer=buffer.name,
+        item=item,
+    )
+    return False
 
 
 def _pattern(op: FillOp, view: View, reporter: Reporter) -> bytes | None:
