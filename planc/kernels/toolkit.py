@@ -38,7 +38,9 @@ class Toolkit:
     @cached_property
     def compiler(self) -> str:
         """A name for the compiler with everything that can change its output."""
-        return f"nvrtc {self.nvrtc} {self.nvrtc_build}; headers {self.headers}"
+        # A header included by way of a macro is read from its folder, whose name can reach the code.
+        folders = " ".join(map(str, self.include))
+        return f"nvrtc {self.nvrtc} {self.nvrtc_build}; headers {self.headers} in {folders}"
 
     @cached_property
     def linker(self) -> str:

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from planc.kernels import Cache, default_cache_folder
+from planc.kernels import Cache, default_cache_folder, find_toolkit
 from planc.kernels import cache as cache_module
 from planc.kernels import instances as instances_module
 from tests.kernels.helpers import Builder, Outcome, kernel
@@ -265,3 +266,10 @@ def test_processes_that_build_at_once(project: Builder, tmp_path: Path) -> None:
         found = pool.map(_build, [str(tmp_path)] * 2, chunksize=1)
     assert all(item == found[0] for item in found)
     assert len(entries(project.cache)) == 2
+
+
+def test_another_installation_compiles_again() -> None:
+    """Code that names the folder of the headers must not be taken over from another installation."""
+    here = find_toolkit()
+    there = replace(here, include=tuple(Path("/elsewhere") / p.name for p in here.include))
+    assert here.compiler != there.compiler
