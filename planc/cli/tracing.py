@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planc.cli.arrays import load_array
 from planc.cli.options import number, pairs
 from planc.cli.progress import Report
 
@@ -93,9 +94,9 @@ class Replays:
         from planc.tracing_api import BUDGET, Feed
 
         return Feed(
-            {name: _array(Path(file)) for name, file in pairs(self.inputs, "--input").items()},
+            {name: load_array(Path(file)) for name, file in pairs(self.inputs, "--input").items()},
             {name: number(text, "--arg") for name, text in pairs(self.arguments, "--arg").items()},
-            {name: _array(Path(file)) for name, file in pairs(self.constants, "--constant").items()},
+            {name: load_array(Path(file)) for name, file in pairs(self.constants, "--constant").items()},
             self.seed,
             self.budget or BUDGET,
         )
@@ -104,12 +105,3 @@ class Replays:
 def _joined(first: CheckReport, second: CheckReport) -> str:
     """Return the first verdict and the last sentence of the second: they begin alike."""
     return f"{first.verdict}; {second.verdict.rpartition('; ')[2]}"
-
-
-def _array(file: Path) -> object:
-    import numpy as np
-
-    try:
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"cannot read {str(file)!r} as a NumPy array: {error}") from None

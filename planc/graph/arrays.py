@@ -37,6 +37,9 @@ def read_array(path: Path, member: str | None, dtype: DType, shape: tuple[int, .
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise BadFile(f"`{path.suffix}` is none of {', '.join(_READERS)}")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # A pipe or a device would hang the check.
+        raise BadFile("it is no regular file")
     return reader(path, member, dtype, shape)
 
 
