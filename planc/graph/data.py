@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from math import prod
 
 from planc.diagnostics import Span
@@ -10,6 +9,7 @@ from planc.graph.arrays import Mismatch, read_array, shape_text
 from planc.graph.report import Reporter, name_cure
 from planc.graph.safetensors import BadFile, NoMember
 from planc.graph.values import encode, value_fault
+from planc.plan.digests import sha256
 from planc.plan.dtypes import DType
 from planc.source.flat import DataSource
 
@@ -35,7 +35,7 @@ class DataLoader:
             data = self._from_values(name, source, dtype, shape)
         if data is None:
             return None
-        digest = hashlib.sha256(data).hexdigest()
+        digest = sha256(data)
         embedded = len(data) < EMBED_LIMIT if source.embed is None else source.embed
         if embedded:
             self.constants[digest] = data

@@ -15,6 +15,7 @@ from planc.kernels.declarations import SourceEntry
 from planc.kernels.facts import EntryFacts
 from planc.kernels.target import Target
 from planc.kernels.toolkit import Toolkit
+from planc.plan.digests import sha256
 from planc.plan.program import Image
 from planc.source.flat import FlatKernel
 
@@ -64,7 +65,7 @@ def report_all(found: Sequence[Diagnostic], context: Context) -> bool:
 
 def image(target: Target, form: str, data: bytes) -> Image:
     """Return an image with its digest (SHA-256, hexadecimal)."""
-    return Image(target.real, form, hashlib.sha256(data).hexdigest(), data)
+    return Image(target.real, form, sha256(data), data)
 
 
 def module_artifact(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
 
 from planc.diagnostics import Diagnostic, ReplayError
+from planc.plan.digests import sha256
 from planc.plan.dtypes import DTYPES
 from planc.plan.program import Buffer, Bytes, Program
 from planc.runtime.errors import did_you_mean
@@ -59,7 +59,7 @@ def _checked(buffer: Buffer, value: object) -> Bytes | Diagnostic:
         has = f"{dtype_name(array.dtype)}{list(array.shape)}"
         return _other(buffer, f"is {has}; the plan has {buffer.dtype}{list(buffer.shape)}")
     octets = np.ascontiguousarray(array).tobytes()
-    digest = hashlib.sha256(octets).hexdigest()
+    digest = sha256(octets)
     if digest != buffer.data:
         return _other(buffer, f"has SHA-256 {digest[:16]}…; the plan has {str(buffer.data)[:16]}…")
     return octets
